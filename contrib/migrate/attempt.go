@@ -41,9 +41,9 @@ func (r *run) retryStep(ctx context.Context, s Step) error {
 	}
 }
 
-// quiet is how long to wait for a lock that does not stop writers. It must be longer than
+// firstLockTimeout is how long to wait for a lock that does not stop writers. It must be longer than
 // deadlock_timeout, after which PostgreSQL cancels an autovacuum that is in the way.
-const quiet = 10 * time.Second
+const firstLockTimeout = 10 * time.Second
 
 // attempt runs a step made by locked: its first two statements lock the tables. The server cancels it if it
 // waits for longer than LockTimeout or works for longer than HoldTimeout.
@@ -53,13 +53,13 @@ func (r *run) attempt(ctx context.Context, s Step) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // no effect after a commit
-	if err := r.exec(ctx, tx, quiet, s.Statements[0]); err != nil {
+	if err := r.exec(ctx, tx, firstLockTimeout, firstLockTimeout, s.Statements[0]); err != nil {
 		return err
 	}
 	if err := r.checkUnchanged(ctx, tx, s); err != nil {
 		return err
 	}
-	if err := r.exec(ctx, tx, r.cfg.LockTimeout, s.Statements[1]); err != nil {
+	if err := r.exec(ctx, tx, r.cfg.LockTimeout, r.cfg.LockTimeout, s.Statements[1]); err != nil {
 		return err
 	}
 	// One round trip, to hold the locks only for a short time.
@@ -67,7 +67,7 @@ func (r *run) attempt(ctx context.Context, s Step) error {
 	for _, text := range s.Statements[2:] {
 		block.WriteString("EXECUTE " + literal(text) + "; ")
 	}
-	err = r.exec(ctx, tx, r.cfg.HoldTimeout, "DO "+literal("BEGIN "+block.String()+"END"))
+	err = r.exec(ctx, tx, r.cfg.LockTimeout, r.cfg.HoldTimeout, "DO "+literal("BEGIN "+block.String()+"END"))
 	if live.SQLState(err) == canceled {
 		r.held++
 	}
@@ -87,10 +87,9 @@ func othersInTheWay(err error) bool {
 		errors.Is(err, errOlder)
 }
 
-// exec runs a statement with a time limit. If this process is stopped or cut off between two statements,
-// the server ends the session and its locks.
-func (r *run) exec(ctx context.Context, tx *sql.Tx, limit time.Duration, text string) error {
-	lock := min(limit, max(r.cfg.LockTimeout, limit-r.cfg.HoldTimeout))
+// exec runs a statement with limits for each lock that it waits for, and for all of it. If this process is
+// stopped or cut off between two statements, the server ends the session and its locks.
+func (r *run) exec(ctx context.Context, tx *sql.Tx, lock, limit time.Duration, text string) error {
 	_, err := tx.ExecContext(ctx, fmt.Sprintf(`SELECT set_config('statement_timeout', '%d', true),
 		set_config('lock_timeout', '%d', true), set_config('idle_in_transaction_session_timeout', '%d', true)`,
 		limit.Milliseconds(), lock.Milliseconds(), r.cfg.HoldTimeout.Milliseconds()))

@@ -17,57 +17,65 @@ func refuse(t fmt.Stringer, reason string, args ...any) error {
 	return live.Error("migrate", "Table", t.String(), reason, args...)
 }
 
-// dependents lists the objects that depend on tables and are not known to survive a migration. Its argument
-// is a JSON object: for the oid of each table, an array of the numbers of the columns that move. It starts
+// refused selects the names of dependents and bodies. t has the tables that change. The query's argument is a JSON
+// object: for the oid of each table, an array of the numbers of the columns that move.
+const refused = `WITH t AS (SELECT c.oid, c.relname, c.reltype, y.typarray,
+		ARRAY(SELECT json_array_elements_text(j.value)::int) AS moving
+	FROM json_each($1::json) j JOIN pg_class c ON c.oid = j.key::oid JOIN pg_type y ON y.oid = c.reltype)
+SELECT coalesce(json_agg(what ORDER BY what), '[]') FROM (` + dependents + " UNION " + bodies + ") q (what)"
+
+// dependents selects the objects that depend on the tables t and are not known to survive a migration. It starts
 // from pg_depend, so it also finds kinds of objects that a later PostgreSQL adds.
 //
-// An expression tree refers to a whole row with the attribute number 0, for which pg_depend has no record if
-// the object also depends on a column. Function bodies that PostgreSQL keeps as text are searched for
-// statements that depend on the number of a table's columns.
-const dependents = `WITH t AS (SELECT c.oid, c.reltype, y.typarray,
-		ARRAY(SELECT json_array_elements_text(j.value)::int) AS moving,
-		regexp_replace(c.relname, '(\W)', '\\\1', 'g') AS word
-		FROM json_each($1::json) j JOIN pg_class c ON c.oid = j.key::oid JOIN pg_type y ON y.oid = c.reltype),
-	d AS (SELECT d.classid, d.objid, d.objsubid, d.refobjsubid AS num, t.oid AS rel, t.moving, '' AS of
-		FROM t JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = t.oid
-		UNION ALL SELECT d.classid, d.objid, d.objsubid, 0, t.oid, t.moving, 'type'
-		FROM t JOIN pg_depend d ON d.refclassid = 'pg_type'::regclass AND d.refobjid IN (t.reltype, t.typarray)
-		UNION ALL SELECT d.classid, d.objid, d.objsubid, 0, t.oid, t.moving, 'key'
+// d has what depends on a table (num is the column, or 0), on its row type, or on a key with a column that moves.
+// o has a line for each known kind of object: its expressions, and whether the migration handles an object that
+// depends on a column that moves. An expression refers to a whole row with the attribute number 0, for which
+// pg_depend has no record if the object also depends on a column.
+const dependents = `SELECT i.type || ' ' || i.identity FROM (
+	SELECT e.classid, e.objid, e.objsubid, 'table' AS by, e.refobjsubid AS num, t.*
+		FROM t JOIN pg_depend e ON e.refclassid = 'pg_class'::regclass AND e.refobjid = t.oid
+	UNION ALL SELECT e.classid, e.objid, e.objsubid, 'type', 0, t.*
+		FROM t JOIN pg_depend e ON e.refclassid = 'pg_type'::regclass AND e.refobjid IN (t.reltype, t.typarray)
+	UNION ALL SELECT e.classid, e.objid, e.objsubid, 'key', 0, t.*
 		FROM t JOIN pg_constraint k ON k.conrelid = t.oid AND k.contype IN ('p', 'u') AND k.conkey && t.moving::int2[]
-		JOIN pg_depend d ON d.refclassid = 'pg_constraint'::regclass AND d.refobjid = k.oid AND d.deptype = 'n'),
-	x AS (SELECT d.classid, d.objid, d.objsubid, r.ev_class AS view FROM d
-		LEFT JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
-		LEFT JOIN pg_constraint k ON d.classid = 'pg_constraint'::regclass AND k.oid = d.objid
-		LEFT JOIN pg_policy y ON d.classid = 'pg_policy'::regclass AND y.oid = d.objid
-		LEFT JOIN pg_trigger g ON d.classid = 'pg_trigger'::regclass AND g.oid = d.objid
-		LEFT JOIN pg_proc f ON d.classid = 'pg_proc'::regclass AND f.oid = d.objid
-		LEFT JOIN pg_statistic_ext s ON d.classid = 'pg_statistic_ext'::regclass AND s.oid = d.objid
-		LEFT JOIN pg_attrdef a ON d.classid = 'pg_attrdef'::regclass AND a.oid = d.objid
-		LEFT JOIN pg_class c ON d.classid = 'pg_class'::regclass AND c.oid = d.objid
-		LEFT JOIN pg_index i ON i.indexrelid = c.oid
-		WHERE NOT coalesce(CASE
-			WHEN d.of = 'key' THEN false
-			WHEN d.classid = 'pg_type'::regclass THEN EXISTS (SELECT FROM t WHERE d.objid IN (t.reltype, t.typarray))
-			WHEN d.of = 'type' THEN false
-			WHEN concat(r.ev_action, r.ev_qual, k.conbin, y.polqual, y.polwithcheck, g.tgqual, to_jsonb(f) ->> 'prosqlbody',
-				to_jsonb(s) ->> 'stxexprs', a.adbin, i.indexprs, i.indpred) LIKE '%:varattno 0 %' THEN false
-			WHEN d.num <> ALL (d.moving) THEN coalesce(r.oid, k.oid, y.oid, g.oid, f.oid, s.oid, a.oid, c.oid) IS NOT NULL
-			WHEN k.oid IS NOT NULL THEN k.contype IN ('p', 'u', 'f', 'n') OR k.conname LIKE 'snow\_migrate\_%'
-			WHEN a.oid IS NOT NULL THEN a.adrelid = d.rel AND a.adnum = d.num
-			WHEN c.oid IS NOT NULL THEN c.relkind = 'S' OR d.num = ANY (i.indkey::int2[])
-			ELSE g.oid IS NOT NULL END, false)),
-	o AS (SELECT type || ' ' || identity AS what FROM x LEFT JOIN pg_class v ON v.oid = x.view AND v.relkind IN ('v', 'm'),
-		pg_identify_object(CASE WHEN v.oid IS NULL THEN classid ELSE 'pg_class'::regclass END,
-			coalesce(v.oid, objid), objsubid)
-		UNION SELECT type || ' ' || identity FROM t
-		JOIN pg_proc p ON p.prosrc ~* concat('(^|\W)', t.word, '($|\W)')
-		JOIN pg_language l ON l.oid = p.prolang AND l.lanname NOT IN ('internal', 'c') AND (
-			p.prosrc ~* concat(CASE l.lanname WHEN 'sql' THEN '' ELSE '\m(insert\s+into|return\s+query)\M[^;]*' END,
-				'(\.\s*\*|\mselect\s+((all|distinct)\s+)?\*|,\s*\*|\mtable\s+([\w"]+\s*\.\s*)?"?', t.word, '($|\W))')
-			OR p.prosrc ~* concat('\minsert\s+into\s+([\w"]+\s*\.\s*)?"?', t.word, '"?\s+(as\s+\w+\s+)?',
-				'(overriding\s+\w+\s+value\s+)?\(?\s*(values|select|table|with)\M')),
-		pg_identify_object('pg_proc'::regclass, p.oid, 0) WHERE schema NOT IN ('pg_catalog', 'information_schema'))
-	SELECT coalesce(json_agg(what ORDER BY what), '[]') FROM o`
+		JOIN pg_depend e ON e.refclassid = 'pg_constraint'::regclass AND e.refobjid = k.oid AND e.deptype = 'n'
+	) d LEFT JOIN LATERAL (
+		SELECT 'pg_rewrite'::regclass AS class, concat(ev_action, ev_qual) AS expressions, false AS handled
+			FROM pg_rewrite WHERE oid = d.objid
+		UNION ALL SELECT 'pg_constraint'::regclass, concat(conbin),
+			contype IN ('p', 'u', 'f', 'n') OR conname LIKE 'snow\_migrate\_%' FROM pg_constraint WHERE oid = d.objid
+		UNION ALL SELECT 'pg_policy'::regclass, concat(polqual, polwithcheck), false FROM pg_policy WHERE oid = d.objid
+		UNION ALL SELECT 'pg_trigger'::regclass, concat(tgqual), true FROM pg_trigger WHERE oid = d.objid
+		UNION ALL SELECT 'pg_proc'::regclass, concat(to_jsonb(f) ->> 'prosqlbody'), false
+			FROM pg_proc f WHERE oid = d.objid
+		UNION ALL SELECT 'pg_statistic_ext'::regclass, concat(to_jsonb(s) ->> 'stxexprs'), false
+			FROM pg_statistic_ext s WHERE oid = d.objid
+		UNION ALL SELECT 'pg_attrdef'::regclass, concat(adbin), adrelid = d.oid AND adnum = d.num
+			FROM pg_attrdef WHERE oid = d.objid
+		UNION ALL SELECT 'pg_class'::regclass, concat(x.indexprs, x.indpred),
+			c.relkind = 'S' OR coalesce(d.num = ANY (x.indkey::int2[]), false)
+			FROM pg_class c LEFT JOIN pg_index x ON x.indexrelid = c.oid WHERE c.oid = d.objid
+	) o ON o.class = d.classid
+	LEFT JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
+	LEFT JOIN pg_class v ON v.oid = r.ev_class AND v.relkind IN ('v', 'm'), -- a view, instead of its rule
+	pg_identify_object(CASE WHEN v.oid IS NULL THEN d.classid ELSE 'pg_class'::regclass END,
+		coalesce(v.oid, d.objid), d.objsubid) i
+	WHERE NOT CASE
+		WHEN d.classid = 'pg_type'::regclass THEN EXISTS (SELECT FROM t WHERE d.objid IN (t.reltype, t.typarray))
+		WHEN d.by IN ('type', 'key') OR o.class IS NULL OR o.expressions LIKE '%:varattno 0 %' THEN false
+		ELSE o.handled OR d.num <> ALL (d.moving) END`
+
+// bodies selects the functions whose bodies PostgreSQL keeps as text, with statements that depend on the number of
+// columns of one of the tables t: those that return or insert all columns, or insert without a list of columns.
+const bodies = `SELECT i.type || ' ' || i.identity
+	FROM t, regexp_replace(t.relname, '(\W)', '\\\1', 'g') word, pg_proc p
+	JOIN pg_language l ON l.oid = p.prolang AND l.lanname NOT IN ('internal', 'c'),
+	pg_identify_object('pg_proc'::regclass, p.oid, 0) i
+	WHERE i.schema NOT IN ('pg_catalog', 'information_schema') AND p.prosrc ~* concat('(^|\W)', word, '($|\W)') AND (
+		p.prosrc ~* concat(CASE l.lanname WHEN 'sql' THEN '' ELSE '\m(insert\s+into|return\s+query)\M[^;]*' END,
+			'(\.\s*\*|\mselect\s+((all|distinct)\s+)?\*|,\s*\*|\mtable\s+([\w"]+\s*\.\s*)?"?', word, '($|\W))')
+		OR p.prosrc ~* concat('\minsert\s+into\s+([\w"]+\s*\.\s*)?"?', word, '"?\s+(as\s+\w+\s+)?',
+			'(overriding\s+\w+\s+value\s+)?\(?\s*(values|select|table|with)\M'))`
 
 // refuseDependents returns an error that names the dependents that would not survive the migration.
 func (j *job) refuseDependents(ctx context.Context) error {
@@ -79,7 +87,7 @@ func (j *job) refuseDependents(ctx context.Context) error {
 	}
 	arg, _ := json.Marshal(columns) // of numbers only
 	var text string
-	if err := j.q.QueryRowContext(ctx, dependents, string(arg)).Scan(&text); err != nil {
+	if err := j.q.QueryRowContext(ctx, refused, string(arg)).Scan(&text); err != nil {
 		return fmt.Errorf("migrate: look for what depends on the tables: %w", err)
 	}
 	var found []string

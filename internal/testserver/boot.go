@@ -172,6 +172,7 @@ func (s *Server) run(argv ...string) error {
 }
 
 func (s *Server) data() string                  { return s.in("data") }
+func (s *Server) snapshot() string              { return s.in("snapshot") }
 func (s *Server) logPath() string               { return s.in("log") }
 func (s *Server) in(name string) string         { return filepath.Join(s.dir, name) }
 func (s *Server) write(name, text string) error { return os.WriteFile(s.in(name), []byte(text), 0o644) }
@@ -227,6 +228,14 @@ func copyFolder(from, to string) error {
 		return fmt.Errorf("copy %s: %w: %s", from, err, tail(out))
 	}
 	return nil
+}
+
+// replaceFolder replaces a folder, if it is there, by a copy of another.
+func replaceFolder(folder, from string) error {
+	if err := os.RemoveAll(folder); err != nil {
+		return err
+	}
+	return copyFolder(from, folder)
 }
 
 // home returns the folder of this binary's servers. A watchdog removes it.

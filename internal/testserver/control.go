@@ -137,22 +137,19 @@ func (s *Server) Remove() error {
 	return os.RemoveAll(s.dir)
 }
 
-// Snapshot copies the data of the server to a folder next to it, as a snapshot of its volume would. A
-// running server is paused meanwhile, so that the copy is what a crash leaves.
-func (s *Server) Snapshot(name string) error {
+// Snapshot keeps a copy of the server's data instead of the last one, as a snapshot of its volume would. The
+// server is paused meanwhile, so that the copy is what a crash leaves.
+func (s *Server) Snapshot() error {
 	if err := s.Pause(); err != nil {
 		return err
 	}
-	return errors.Join(copyFolder(s.data(), s.in(name)), s.Resume())
+	return errors.Join(replaceFolder(s.snapshot(), s.data()), s.Resume())
 }
 
-// PutBack replaces the data of the server, which does not run, by a copy of a snapshot.
-func (s *Server) PutBack(name string) error {
+// PutBack replaces the data of the server, which does not run, by a copy of the snapshot.
+func (s *Server) PutBack() error {
 	return s.control("PutBack", false, func() error {
-		err := os.RemoveAll(s.data())
-		if err == nil {
-			err = copyFolder(s.in(name), s.data())
-		}
+		err := replaceFolder(s.data(), s.snapshot())
 		_ = os.Remove(filepath.Join(s.data(), "postmaster.pid")) // PostgreSQL's
 		return err
 	})

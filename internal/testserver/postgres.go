@@ -87,8 +87,8 @@ func copyOf(primary, standby *Server) error {
 }
 
 // NewPgBouncer starts, for this test alone, a PgBouncer in front of a private PostgreSQL server. It
-// logs every client in as postgres. The settings, such as "pool_mode = transaction", are lines of its
-// configuration, and win over those of the package.
+// logs every client in as postgres, and ignores the startup parameter of JDBC and lib/pq. The settings,
+// such as "pool_mode = transaction", are lines of its configuration, and win over those of the package.
 func NewPgBouncer(t testing.TB, postgres *Server, settings ...string) *Server {
 	t.Helper()
 	e := &engine{
@@ -104,7 +104,8 @@ func NewPgBouncer(t testing.TB, postgres *Server, settings ...string) *Server {
 	}
 	e.configure = func(s *Server) error {
 		return s.write("pgbouncer.ini", fmt.Sprintf("[databases]\n* = host=127.0.0.1 port=%s user=postgres\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = %s\n"+
-			"unix_socket_dir =\nauth_type = any\nmax_client_conn = 1000\n%s\n", portOf(postgres.Addr), portOf(s.Addr), strings.Join(settings, "\n")))
+			"unix_socket_dir =\nauth_type = any\nmax_client_conn = 1000\n"+
+			"ignore_startup_parameters = extra_float_digits\n%s\n", portOf(postgres.Addr), portOf(s.Addr), strings.Join(settings, "\n")))
 	}
 	return startFor(t, e)
 }

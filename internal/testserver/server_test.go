@@ -4,6 +4,7 @@ package testserver
 
 import (
 	"database/sql"
+	"errors"
 	"os"
 	"os/exec"
 	"testing"
@@ -108,6 +109,21 @@ func TestPortTaken(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// The last snapshot is put back.
+func TestSnapshot(t *testing.T) {
+	s := NewPostgres(t)
+	marker := s.in("data/marker")
+	var errs []error
+	for _, text := range []string{"first", "second"} {
+		errs = append(errs, os.WriteFile(marker, []byte(text), 0o600), s.Snapshot())
+	}
+	errs = append(errs, os.WriteFile(marker, []byte("third"), 0o600), s.Kill(), s.PutBack(), s.Start())
+	text, err := os.ReadFile(marker)
+	if err := errors.Join(append(errs, err)...); err != nil || string(text) != "second" {
+		t.Errorf("%q, %v", text, err)
 	}
 }
 

@@ -20,6 +20,7 @@ type column struct {
 // A table as the catalog shows it.
 type table struct {
 	schema, name string
+	fixed        string // what it is, if no column can be added to it alone
 	columns      []column
 }
 
@@ -47,7 +48,7 @@ func (t *table) String() string { return strings.TrimPrefix(t.schema+"."+t.name,
 // catalog has the queries of each dialect. Their arguments are the schema, which may be empty, and
 // the name of a table; those of PostgreSQL have the quoted name alone.
 type catalog struct {
-	table    string // schema, name, what it is if that is not an ordinary table
+	table    string // schema, name, what it is if that is not an ordinary table, and what if no column can be added
 	columns  string // name, type, whether an UPDATE sets it
 	key      string // the columns of the primary key
 	index    string // how many indexes begin with a column, the third argument, or in PostgreSQL the second
@@ -64,7 +65,8 @@ func catalogOf(d ddl.Dialect) catalog {
 			table: `SELECT n.nspname, c.relname, CASE c.relkind WHEN 'r' THEN CASE WHEN EXISTS (SELECT FROM pg_catalog.pg_inherits i WHERE i.inhparent = c.oid) THEN 'a table that others inherit'
 				WHEN EXISTS (SELECT FROM pg_catalog.pg_rewrite r WHERE r.ev_class = c.oid AND r.ev_type = '2') THEN 'a table with a rule for UPDATE' ELSE '' END
 				WHEN 'p' THEN 'a partitioned table' WHEN 'v' THEN 'a view'
-				WHEN 'm' THEN 'a materialized view' WHEN 'f' THEN 'a foreign table' ELSE 'no table' END
+				WHEN 'm' THEN 'a materialized view' WHEN 'f' THEN 'a foreign table' ELSE 'no table' END,
+				CASE WHEN c.relispartition THEN 'a partition' WHEN c.reloftype <> 0 THEN 'a table of a type' ELSE '' END
 				FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = CAST(to_regclass(?) AS oid)`,
 			columns: `SELECT a.attname, pg_catalog.format_type(COALESCE(NULLIF(t.typbasetype, 0), a.atttypid), NULL), 0
 				FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
@@ -86,7 +88,7 @@ func catalogOf(d ddl.Dialect) catalog {
 	case ddl.MySQL:
 		return catalog{
 			table: `SELECT TABLE_SCHEMA, TABLE_NAME, CASE WHEN TABLE_TYPE <> 'BASE TABLE' THEN LOWER(TABLE_TYPE)
-				WHEN CREATE_OPTIONS LIKE '%partitioned%' THEN 'a partitioned table' WHEN ENGINE <> 'InnoDB' THEN CONCAT('a table of the engine ', ENGINE) ELSE '' END
+				WHEN CREATE_OPTIONS LIKE '%partitioned%' THEN 'a partitioned table' WHEN ENGINE <> 'InnoDB' THEN CONCAT('a table of the engine ', ENGINE) ELSE '' END, ''
 				FROM information_schema.TABLES WHERE ` + mysqlTable,
 			columns: `SELECT COLUMN_NAME, COLUMN_TYPE, CASE WHEN EXTRA LIKE '%on update%' THEN 1 ELSE 0 END
 				FROM information_schema.COLUMNS WHERE ` + mysqlTable + ` ORDER BY ORDINAL_POSITION`,
@@ -99,7 +101,7 @@ func catalogOf(d ddl.Dialect) catalog {
 		}
 	}
 	return catalog{
-		table:   `SELECT '', name, CASE WHEN type = 'view' THEN 'a view' WHEN sql LIKE 'CREATE VIRTUAL%' THEN 'a virtual table' ELSE '' END FROM sqlite_master WHERE type IN ('table', 'view') AND ? = '' AND lower(name) = lower(?)`,
+		table:   `SELECT '', name, CASE WHEN type = 'view' THEN 'a view' WHEN sql LIKE 'CREATE VIRTUAL%' THEN 'a virtual table' ELSE '' END, '' FROM sqlite_master WHERE type IN ('table', 'view') AND ? = '' AND lower(name) = lower(?)`,
 		columns: `SELECT name, type, 0 FROM pragma_table_info(?2) WHERE ?1 = ''`,
 		key:     `SELECT name FROM pragma_table_info(?2) WHERE pk > 0 AND ?1 = ''`,
 		index: `SELECT (SELECT count(*) FROM pragma_index_list(?2) l JOIN pragma_index_info(l.name) x WHERE ?1 = '' AND x.seqno = 0 AND l.partial = 0 AND lower(x.name) = lower(?3))
@@ -124,7 +126,7 @@ func (db database) findTable(ctx context.Context, field, schema, name string) (*
 	queries := catalogOf(db.dialect)
 	var what string
 	tables, err := query(ctx, db, func(rows *sql.Rows) (t table, err error) {
-		return t, rows.Scan(&t.schema, &t.name, &what)
+		return t, rows.Scan(&t.schema, &t.name, &what, &t.fixed)
 	}, queries.table, db.args(schema, name)...)
 	text := strings.TrimPrefix(schema+"."+name, ".")
 	switch {

@@ -108,7 +108,10 @@ func (j *job) target(field string, t *table, from, to string) (*target, error) {
 		return none("%s", reason)
 	}
 	c := t.column(to)
-	if c == nil {
+	switch {
+	case c == nil && t.fixed != "":
+		return none("cannot be added to %s, which is %s", t, t.fixed)
+	case c == nil:
 		return &target{table: t, from: from, to: to, adds: true}, nil
 	}
 	wide := strings.HasPrefix(c.typ, "bigint")

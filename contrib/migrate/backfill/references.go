@@ -77,6 +77,9 @@ func (j *job) addReference(ctx context.Context, field, schema, name, column stri
 	if err != nil {
 		return err
 	}
+	if t == j.table && strings.EqualFold(ref.to, j.into.to) {
+		return refuse("its ids would be in %s, as those of the rows: choose another Column", ref.to)
+	}
 	indexes, err := j.db.count(ctx, "look for indexes of "+t.String(),
 		catalogOf(j.db.dialect).index, append(j.db.args(t.schema, t.name), c.name)...)
 	if err != nil {

@@ -120,12 +120,15 @@ func (j *job) assign(c *cursor, rows []row, result *Result) (ready []row, err er
 // written after the rows they refer to had ids, in batches.
 func (j *job) sweep(ctx context.Context) (total int64, err error) {
 	for _, ref := range j.refs {
-		chunks := [][]row{nil}
+		var rows []row // of the last batch
 		for {
+			chunks := [][]row{nil} // one statement for all rows
 			if ref.indexed {
-				rows, err := j.referredTo(ctx, ref, chunks[len(chunks)-1])
-				if err != nil {
+				if rows, err = j.referredTo(ctx, ref, rows); err != nil {
 					return total, err
+				}
+				if len(rows) == 0 {
+					break
 				}
 				chunks = slices.Collect(slices.Chunk(rows, perStatement))
 			}
@@ -141,14 +144,14 @@ func (j *job) sweep(ctx context.Context) (total int64, err error) {
 				}
 				return nil
 			})
-			if err == nil {
-				err = live.Sleep(ctx, j.cfg.Pause)
-			}
 			if err != nil {
 				return total, err
 			}
 			total += n
-			if !ref.indexed || len(chunks) == 0 {
+			if err := live.Sleep(ctx, j.cfg.Pause); err != nil {
+				return total, err
+			}
+			if !ref.indexed {
 				break
 			}
 		}

@@ -1,6 +1,7 @@
 package backfill
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -79,5 +80,17 @@ func TestPause(t *testing.T) {
 			t.Errorf("in %v", took)
 		}
 		db.run(t, "UPDATE refs SET order_id_snowkey = NULL")
+	}
+	// What was written before a pause that is interrupted counts.
+	cfg.Pause = time.Hour
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		defer cancel()
+		for n := 0; n == 0 && db.QueryRowContext(ctx, "SELECT count(order_id_snowkey) FROM refs").Scan(&n) == nil; {
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
+	if result, err := backfill.Run(ctx, db.DB, cfg); !errors.Is(err, context.Canceled) || result.Referring != 2 {
+		t.Errorf("%+v, %v", result, err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
@@ -276,26 +277,4 @@ func (c *crowd) leave() {
 	c.wg.Wait()
 }
 
-// poll asks again and again, as long as it gets an error.
-func poll(t *testing.T, limit time.Duration, ask func() error) {
-	t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(limit); ; <-tick.C {
-		err := ask()
-		if err == nil {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("after %v: %v", limit, err)
-		}
-	}
-}
-
-// must fails the test.
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = engines.Must

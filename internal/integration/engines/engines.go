@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	_ "github.com/glebarez/go-sqlite" // the driver "sqlite"
 	"github.com/go-sql-driver/mysql"
@@ -176,6 +177,28 @@ func Must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// MustNew returns what a constructor has made.
+func MustNew[T any](made T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return made
+}
+
+// Eventually asks again and again, as long as it gets an error. After the limit, that ends the test.
+func Eventually(t testing.TB, limit time.Duration, ask func() error) {
+	t.Helper()
+	for deadline := time.Now().Add(limit); ; time.Sleep(5 * time.Millisecond) {
+		err := ask()
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("after %v: %v", limit, err)
+		}
 	}
 }
 

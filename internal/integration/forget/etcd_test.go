@@ -13,13 +13,14 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/etcdstore"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 func etcdClient(t *testing.T, server *testserver.Server) *clientv3.Client {
 	t.Helper()
-	c := mustNew(clientv3.New(clientv3.Config{Endpoints: []string{server.DSN}, Logger: zap.NewNop(), DialTimeout: time.Second}))
+	c := engines.MustNew(clientv3.New(clientv3.Config{Endpoints: []string{server.DSN}, Logger: zap.NewNop(), DialTimeout: time.Second}))
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
@@ -28,14 +29,15 @@ func etcdSite(t *testing.T, server *testserver.Server) *site {
 	t.Helper()
 	open := func(t *testing.T) *etcdstore.Store {
 		t.Helper()
-		return mustNew(etcdstore.New(etcdClient(t, server), etcdstore.Config{}))
+		return engines.MustNew(etcdstore.New(etcdClient(t, server), etcdstore.Config{}))
 	}
 	return &site{
 		open:  func(t *testing.T) driver.Store { t.Helper(); return open(t) },
 		admin: func(t *testing.T) admin { t.Helper(); return open(t) },
 		believe: func(t *testing.T, ns driver.Namespace) {
 			t.Helper()
-			_, err := etcdClient(t, server).Put(t.Context(), "snowkey#namespace#"+ns.Name, string(mustNew(json.Marshal(ns))))
+			text := engines.MustNew(json.Marshal(ns))
+			_, err := etcdClient(t, server).Put(t.Context(), "snowkey#namespace#"+ns.Name, string(text))
 			must(t, err)
 		},
 	}
@@ -49,8 +51,8 @@ func TestEtcd(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "snapshot")
 		s.keep = func(t *testing.T) {
 			t.Helper()
-			from := mustNew(etcdClient(t, server).Snapshot(t.Context()))
-			to := mustNew(os.Create(file))
+			from := engines.MustNew(etcdClient(t, server).Snapshot(t.Context()))
+			to := engines.MustNew(os.Create(file))
 			_, err := io.Copy(to, from)
 			must(t, errors.Join(err, to.Close(), from.Close()))
 		}
@@ -67,13 +69,7 @@ func TestEtcd(t *testing.T) {
 		t.Parallel()
 		server := testserver.NewEtcd(t)
 		s := etcdSite(t, server)
-		s.keep = func(t *testing.T) { t.Helper(); must(t, server.Snapshot("kept")) }
-		s.event = func(t *testing.T) {
-			t.Helper()
-			must(t, server.Kill())
-			must(t, server.PutBack("kept"))
-			must(t, server.Start())
-		}
+		s.keep, s.event = snapshots(server)
 		s.raise = func(t *testing.T, namespace string) {
 			t.Helper()
 			_, err := s.admin(t).Raise(t.Context(), namespace, 0)

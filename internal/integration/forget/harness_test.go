@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
@@ -49,6 +51,17 @@ type site struct {
 	enter func(g *group, n int)
 	// raise repeats what an operator has to do, after the event. nil: nothing.
 	raise func(t *testing.T, namespace string)
+}
+
+// snapshots returns what keeps the data of a server, and the event that puts it back.
+func snapshots(server *testserver.Server) (keep, event func(t *testing.T)) {
+	keep = func(t *testing.T) { t.Helper(); must(t, server.Snapshot()) }
+	return keep, func(t *testing.T) {
+		t.Helper()
+		must(t, server.Kill())
+		must(t, server.PutBack())
+		must(t, server.Start())
+	}
 }
 
 // A line is the outcome of one event.
@@ -126,7 +139,7 @@ func round(t *testing.T, name string, s site, live, control *group) line {
 		live.enter(2)
 	}
 	after := state(t, s, control.cfg.Namespace)
-	l.forgotten = forgotten(before, after)
+	l.forgotten = engines.Forgotten(before, after)
 	ns := before.Namespace
 	ns.Incarnation, ns.Since, ns.Floor, ns.Seen = after.Server, 0, 0, after.Count
 	s.believe(t, ns)
@@ -193,7 +206,7 @@ func unharmed(t *testing.T, name string, s site) {
 	}
 	before, changed := state(t, s, g.cfg.Namespace), g.count(worker.FloorRaised)
 	s.event(t)
-	lost := forgotten(before, state(t, s, g.cfg.Namespace))
+	lost := engines.Forgotten(before, state(t, s, g.cfg.Namespace))
 	g.join(2)
 	took, ahead := g.newest(2)
 	g.renewed(2)
@@ -235,33 +248,10 @@ func noted(t *testing.T, s site, g *group) {
 	})
 }
 
-// forgotten counts the writes of before that after lacks: claims, and of the others the last
-// renewals.
-func forgotten(before, after driver.State) (n int) {
-	had := map[int64]driver.Record{}
-	for _, rec := range after.Records {
-		had[rec.Worker] = rec
-	}
-	for _, rec := range before.Records {
-		if now := had[rec.Worker]; now.FencingToken < rec.FencingToken || now.Fence < rec.Fence {
-			n++
-		}
-	}
-	return n
-}
-
 // poll asks again and again, as long as it gets an error.
 func poll(t *testing.T, ask func() error) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
-		err := ask()
-		if err == nil {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("after %v: %v", patience, err)
-		}
-	}
+	engines.Eventually(t, patience, ask)
 }
 
 // port returns the port of a host:port.
@@ -273,20 +263,7 @@ func port(addr string) string {
 	return port
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// mustNew returns a store that New has made.
-func mustNew[S any](s S, err error) S {
-	if err != nil {
-		panic(err)
-	}
-	return s
-}
+var must = engines.Must
 
 // A gate keeps the requests of holders from the store.
 type gate struct {

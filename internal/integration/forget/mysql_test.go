@@ -52,13 +52,7 @@ func TestMariaDB(t *testing.T) {
 		t.Parallel()
 		server := testserver.NewMariaDB(t)
 		s, _ := mysqlSite(t, server)
-		s.keep = func(t *testing.T) { t.Helper(); must(t, server.Snapshot("kept")) }
-		s.event = func(t *testing.T) {
-			t.Helper()
-			must(t, server.Kill())
-			must(t, server.PutBack("kept"))
-			must(t, server.Start())
-		}
+		s.keep, s.event = snapshots(server)
 		prove(t, "MariaDB: data directory put back", *s)
 	})
 	t.Run("TRUNCATE", func(t *testing.T) {
@@ -86,14 +80,9 @@ func TestMariaDB(t *testing.T) {
 		t.Parallel()
 		server := testserver.NewMariaDB(t)
 		s, _ := mysqlSite(t, server)
-		must(t, server.Snapshot("kept"))
+		must(t, server.Snapshot())
 		s.first = true
-		s.event = func(t *testing.T) {
-			t.Helper()
-			must(t, server.Kill())
-			must(t, server.PutBack("kept"))
-			must(t, server.Start())
-		}
+		_, s.event = snapshots(server)
 		prove(t, "MariaDB: data directory from before the tables were made", *s)
 	})
 	t.Run("clean restart", func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/internal/network"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
@@ -68,7 +69,7 @@ func TestPostgresPromotions(t *testing.T) {
 	t.Parallel()
 	promotions := 10
 	if text := os.Getenv("SNOWKEY_FORGET_PROMOTIONS"); text != "" {
-		promotions = mustNew(strconv.Atoi(text))
+		promotions = engines.MustNew(strconv.Atoi(text))
 	}
 	p := newPostgres(t)
 	p.window = 3 * time.Second
@@ -102,14 +103,14 @@ func TestPostgres(t *testing.T) {
 			t.Helper()
 			must(t, p.server.MakeFolder("archive"))
 			p.run(t, "CREATE TABLE one (n BIGINT)", "CHECKPOINT")
-			must(t, p.server.Snapshot("base"))
+			must(t, p.server.Snapshot())
 			p.keep = func(t *testing.T) { t.Helper(); p.run(t, "SELECT pg_create_restore_point('kept')") }
 			p.event = func(t *testing.T) {
 				t.Helper()
 				p.run(t, "SELECT pg_switch_wal()")
 				until(t, openDB(t, "pgx", p.server.DSN), "true", "SELECT CAST(last_archived_wal >= pg_walfile_name(pg_switch_wal()) OR archived_count > 0 AS TEXT) FROM pg_stat_archiver")
 				must(t, p.server.Kill())
-				must(t, p.server.PutBack("base"))
+				must(t, p.server.PutBack())
 				must(t, p.server.Touch("data/recovery.signal"))
 				must(t, p.server.Start())
 				until(t, openDB(t, "pgx", p.server.DSN), "false", "SELECT CAST(pg_is_in_recovery() AS TEXT)")
@@ -126,13 +127,14 @@ func TestPostgres(t *testing.T) {
 		}},
 		{"snapshot of the running data directory", nil, func(t *testing.T, p *postgres) {
 			t.Helper()
-			p.keep = func(t *testing.T) { t.Helper(); must(t, p.server.Snapshot("kept")) }
-			p.event, p.through = p.putBack, true
+			p.keep, p.event = snapshots(p.server)
+			p.through = true
 		}},
 		{"snapshot from before the tables were made", nil, func(t *testing.T, p *postgres) {
 			t.Helper()
-			must(t, p.server.Snapshot("kept"))
-			p.event, p.first = p.putBack, true
+			must(t, p.server.Snapshot())
+			_, p.event = snapshots(p.server)
+			p.first = true
 		}},
 		{"DROP TABLE", nil, func(t *testing.T, p *postgres) {
 			t.Helper()
@@ -163,13 +165,6 @@ func (p *postgres) by(statements string) func(t *testing.T) {
 	return func(t *testing.T) { t.Helper(); p.run(t, "BEGIN; "+statements+"; COMMIT") }
 }
 
-func (p *postgres) putBack(t *testing.T) {
-	t.Helper()
-	must(t, p.server.Kill())
-	must(t, p.server.PutBack("kept"))
-	must(t, p.server.Start())
-}
-
 // Nothing is lost, so holders keep their worker IDs.
 func TestPostgresUnharmed(t *testing.T) {
 	for _, c := range []struct {
@@ -188,7 +183,7 @@ func TestPostgresUnharmed(t *testing.T) {
 			p.run(t, "ALTER SYSTEM SET synchronous_commit = off", "SELECT pg_reload_conf()")
 			time.Sleep(time.Second) // of renewals
 			var pid int
-			conn := mustNew(openDB(t, "pgx", p.server.DSN).Conn(t.Context()))
+			conn := engines.MustNew(openDB(t, "pgx", p.server.DSN).Conn(t.Context()))
 			defer conn.Close()
 			must(t, conn.QueryRowContext(t.Context(), "SELECT pg_backend_pid()").Scan(&pid))
 			must(t, syscall.Kill(pid, syscall.SIGKILL))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/internal/network"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
@@ -23,9 +24,10 @@ func dial(t *testing.T, addr string) *redis.Client {
 
 func redisStore(t *testing.T, c *redis.Client) *redisstore.Store {
 	t.Helper()
-	return mustNew(redisstore.New(func(ctx context.Context, script string, keys []string, args ...any) (any, error) {
+	eval := func(ctx context.Context, script string, keys []string, args ...any) (any, error) {
 		return c.Eval(ctx, script, keys, args...).Result()
-	}, redisstore.Config{}))
+	}
+	return engines.MustNew(redisstore.New(eval, redisstore.Config{}))
 }
 
 // redisSite returns a site of a server, which is reached through the link by holders.
@@ -39,7 +41,7 @@ func redisSite(t *testing.T, server *testserver.Server) (*site, *network.Link) {
 		admin:  func(t *testing.T) admin { t.Helper(); return redisStore(t, direct(t)) },
 		believe: func(t *testing.T, ns driver.Namespace) {
 			t.Helper()
-			must(t, direct(t).HSet(t.Context(), "snowkey:lease:{"+ns.Name+"}", "namespace", string(mustNew(json.Marshal(ns)))).Err())
+			must(t, direct(t).HSet(t.Context(), "snowkey:lease:{"+ns.Name+"}", "namespace", string(engines.MustNew(json.Marshal(ns)))).Err())
 		},
 	}, link
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
@@ -16,7 +17,7 @@ func sqlSite(drv string, dsn func() string) *site {
 		t.Helper()
 		db := openDB(t, drv, dsn())
 		db.SetMaxIdleConns(idle)
-		return mustNew(sqlstore.New(db, sqlstore.Config{}))
+		return engines.MustNew(sqlstore.New(db, sqlstore.Config{}))
 	}
 	return &site{
 		open:  func(t *testing.T) driver.Store { t.Helper(); return open(t, 2) },
@@ -24,15 +25,13 @@ func sqlSite(drv string, dsn func() string) *site {
 		believe: func(t *testing.T, ns driver.Namespace) {
 			t.Helper()
 			db := openDB(t, drv, dsn())
-			remove := "DELETE FROM snow_namespace WHERE namespace = '" + ns.Name + "'"
-			insert := fmt.Sprintf("INSERT INTO snow_namespace (namespace, layout, fence_window, max_skew, incarnation, since, floor, seen, version) VALUES ('%s', '%s', %d, %d, '%s', %d, %d, %d, %d)",
-				ns.Name, ns.Layout, ns.FenceWindow, ns.MaxSkew, ns.Incarnation, ns.Since, ns.Floor, ns.Seen, driver.Version)
 			poll(t, func() error {
-				if _, err := db.ExecContext(t.Context(), remove); err != nil {
-					return err
+				for _, statement := range engines.WriteNamespace(ns) {
+					if _, err := db.ExecContext(t.Context(), statement); err != nil {
+						return err
+					}
 				}
-				_, err := db.ExecContext(t.Context(), insert)
-				return err
+				return nil
 			})
 		},
 	}
@@ -41,7 +40,7 @@ func sqlSite(drv string, dsn func() string) *site {
 // openDB returns a pool that keeps no connection: an open one may keep a file, or a session.
 func openDB(t *testing.T, drv, dsn string) *sql.DB {
 	t.Helper()
-	db := mustNew(sql.Open(drv, dsn))
+	db := engines.MustNew(sql.Open(drv, dsn))
 	db.SetMaxOpenConns(2)
 	db.SetMaxIdleConns(0)
 	t.Cleanup(func() { _ = db.Close() })

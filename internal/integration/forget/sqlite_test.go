@@ -14,6 +14,7 @@ import (
 	_ "github.com/glebarez/go-sqlite" // the driver "sqlite"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -95,8 +96,8 @@ const visitVar = "SNOWKEY_FORGET_VISIT"
 func (g *group) another(dsn string, n int) {
 	g.t.Helper()
 	v := visit{dsn, g.cfg.Namespace, filepath.Join(g.t.TempDir(), "result"), g.cfg.FenceWindow, g.wanted, n}
-	cmd := exec.CommandContext(g.t.Context(), mustNew(os.Executable()), "-test.run=^TestVisit$")
-	cmd.Env = append(os.Environ(), visitVar+"="+string(mustNew(json.Marshal(v))))
+	cmd := exec.CommandContext(g.t.Context(), engines.MustNew(os.Executable()), "-test.run=^TestVisit$")
+	cmd.Env = append(os.Environ(), visitVar+"="+string(engines.MustNew(json.Marshal(v))))
 	out, err := cmd.CombinedOutput()
 	var got visited
 	if text, readErr := os.ReadFile(v.Result); err == nil {
@@ -134,7 +135,8 @@ func TestVisit(t *testing.T) {
 	time.Sleep(2 * time.Second)
 	g.leave()
 	took, ahead := g.newest(v.N)
-	must(t, os.WriteFile(v.Result, mustNew(json.Marshal(visited{g.spans, took, ahead, g.events, g.unexpected})), 0o600))
+	result := engines.MustNew(json.Marshal(visited{g.spans, took, ahead, g.events, g.unexpected}))
+	must(t, os.WriteFile(v.Result, result, 0o600))
 }
 
 func inode(t *testing.T, path string) uint64 {

@@ -114,6 +114,27 @@ func TestWaitIsNotHeld(t *testing.T) {
 	must(t, <-ended)
 }
 
+// The first lock waits for longer than deadlock_timeout, so that PostgreSQL cancels an autovacuum that has it,
+// however long the other locks may be held.
+func TestFirstLockWaits(t *testing.T) {
+	db := openPair(t)
+	vacuum := db.begin(t, "LOCK TABLE orders IN SHARE UPDATE EXCLUSIVE MODE")
+	cfg := db.config()
+	cfg.HoldTimeout, cfg.Patience = time.Minute, 20*time.Second
+	ended := db.start(cfg)
+	const waits = `SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'LOCK TABLE %'
+		AND datname = current_database() AND clock_timestamp() - query_start > 2 * current_setting('deadlock_timeout')::interval`
+	for db.One(t, waits) != "1" {
+		select {
+		case err := <-ended:
+			t.Fatalf("ended: %v", err)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	must(t, vacuum.Rollback())
+	must(t, <-ended)
+}
+
 // The error says what has kept a step from its lock.
 func TestBusyNames(t *testing.T) {
 	db := openPair(t)

@@ -105,18 +105,19 @@ func (e engine) counter(t testing.TB) serial.Counter {
 	switch e.driver {
 	case "redis":
 		client := client(t, e.dsn)
-		return mustNew(redisstore.New(func(ctx context.Context, script string, keys []string, args ...any) (any, error) {
+		eval := func(ctx context.Context, script string, keys []string, args ...any) (any, error) {
 			return client.Eval(ctx, script, keys, args...).Result()
-		}, redisstore.Config{AllowDataLoss: true}))
+		}
+		return engines.MustNew(redisstore.New(eval, redisstore.Config{AllowDataLoss: true}))
 	case "etcd":
 		client, err := clientv3.New(clientv3.Config{Endpoints: strings.Split(e.dsn, ","), Logger: zap.NewNop()})
 		must(t, err)
 		t.Cleanup(func() { _ = client.Close() })
-		return mustNew(etcdstore.New(client, etcdstore.Config{}))
+		return engines.MustNew(etcdstore.New(client, etcdstore.Config{}))
 	case "http":
-		return mustNew(httpstore.New(httpstore.Config{URL: e.dsn, Token: token}))
+		return engines.MustNew(httpstore.New(httpstore.Config{URL: e.dsn, Token: token}))
 	}
-	return mustNew(sqlstore.New(open(t, e.driver, e.dsn), sqlstore.Config{AllowDataLoss: true}))
+	return engines.MustNew(sqlstore.New(open(t, e.driver, e.dsn), sqlstore.Config{AllowDataLoss: true}))
 }
 
 // numbering is a Config on one day.
@@ -143,13 +144,5 @@ func client(t testing.TB, dsn string) *redis.Client {
 
 // code is a business code that no other test has: a Redis is shared.
 func code() string { return fmt.Sprintf("T%016x", rand.Uint64()) }
-
-// mustNew returns a store that New has made.
-func mustNew[S any](s S, err error) S {
-	if err != nil {
-		panic(err)
-	}
-	return s
-}
 
 var must = engines.Must

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/databases"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/serial"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
@@ -50,7 +51,7 @@ func TestGORM(t *testing.T) {
 			db := e.gorm(t, &gorm.Config{PrepareStmt: prepare}, &bill{})
 			pool, err := db.DB()
 			must(t, err)
-			store := mustNew(sqlstore.New(pool, sqlstore.Config{AllowDataLoss: true}))
+			store := engines.MustNew(sqlstore.New(pool, sqlstore.Config{AllowDataLoss: true}))
 			must(t, store.PrepareCounters(t.Context()))
 			n, err := serial.NewNumbers(numbering(store, code, 1))
 			must(t, err)

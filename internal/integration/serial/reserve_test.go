@@ -10,6 +10,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
@@ -56,10 +57,11 @@ func TestLossy(t *testing.T) {
 	var lossy *worker.DurabilityError
 	memory := open(t, "sqlite", ":memory:")
 	memory.SetMaxOpenConns(1)
-	if first, err := mustNew(sqlstore.New(memory, sqlstore.Config{})).Reserve(t.Context(), "a", 1); !errors.As(err, &lossy) || first != 0 {
+	fresh := func() *sqlstore.Store { return engines.MustNew(sqlstore.New(memory, sqlstore.Config{})) }
+	if first, err := fresh().Reserve(t.Context(), "a", 1); !errors.As(err, &lossy) || first != 0 {
 		t.Errorf("%d, %v", first, err)
 	}
-	if err := mustNew(sqlstore.New(memory, sqlstore.Config{})).PrepareCounters(t.Context()); !errors.As(err, &lossy) {
+	if err := fresh().PrepareCounters(t.Context()); !errors.As(err, &lossy) {
 		t.Error(err)
 	}
 }
@@ -68,7 +70,7 @@ func TestLossy(t *testing.T) {
 // numbers are not handed out.
 func TestCommitFails(t *testing.T) {
 	file := "file:" + filepath.Join(t.TempDir(), "x.sqlite") + "?_pragma=journal_mode(delete)&_pragma=busy_timeout(1)"
-	store := mustNew(sqlstore.New(open(t, "sqlite", file), sqlstore.Config{}))
+	store := engines.MustNew(sqlstore.New(open(t, "sqlite", file), sqlstore.Config{}))
 	if first, err := store.Reserve(t.Context(), "a", 10); err != nil || first != 1 {
 		t.Fatal(first, err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/internal/retry"
 	"github.com/seed-299c1d6b/snowkey/serial"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
@@ -45,7 +46,7 @@ func TestNoGaps(t *testing.T) {
 		var wg sync.WaitGroup
 		for range handles {
 			db := open(t, e.driver, e.dsn)
-			store := mustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true}))
+			store := engines.MustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true}))
 			must(t, store.PrepareCounters(t.Context()))
 			n, err := serial.NewNumbers(numbering(store, code, 100))
 			must(t, err)
@@ -108,7 +109,7 @@ func TestNotPrepared(t *testing.T) {
 	onEverySQL(t, func(t *testing.T, e engine) {
 		db := open(t, e.driver, e.dsn)
 		db.SetMaxOpenConns(1)
-		store := mustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true}))
+		store := engines.MustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true}))
 		tx, err := db.BeginTx(t.Context(), nil)
 		must(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), patience) // a transaction that waits for itself never ends

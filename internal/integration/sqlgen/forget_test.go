@@ -2,10 +2,6 @@ package sqlgen
 
 import (
 	"context"
-	"errors"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -81,15 +77,10 @@ func failover(t *testing.T, server *testserver.Server, made func(*pgx.Conn)) *pg
 
 // putBack puts back a snapshot of the data directory of the running server.
 func putBack(t *testing.T, server *testserver.Server, made func(*pgx.Conn)) *pgx.Conn {
-	data := one[string](t, connect(t, server.DSN), "SHOW data_directory")
-	kept := filepath.Join(t.TempDir(), "data")
-	must(t, server.Pause())
-	err := exec.CommandContext(t.Context(), "cp", "-a", data, kept).Run()
-	must(t, errors.Join(err, server.Resume(), os.Remove(filepath.Join(kept, "postmaster.pid"))))
+	must(t, server.Snapshot())
 	made(connect(t, server.DSN))
 	must(t, server.Kill())
-	must(t, os.RemoveAll(data))
-	must(t, exec.CommandContext(t.Context(), "cp", "-a", kept, data).Run())
+	must(t, server.PutBack())
 	must(t, server.Start())
 	return connect(t, server.DSN)
 }

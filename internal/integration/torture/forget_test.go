@@ -18,6 +18,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
@@ -36,20 +37,15 @@ type forgetting struct {
 // putBack is the way of a server that keeps its data in a folder.
 func putBack(server *testserver.Server) forgetting {
 	return forgetting{
-		name: "put back",
-		keep: func() error { return server.Snapshot("kept") },
-		event: func() error {
-			return inTurn(server.Kill, func() error { return server.PutBack("kept") }, server.Start)
-		},
+		name: "put back", keep: server.Snapshot,
+		event: func() error { return inTurn(server.Kill, server.PutBack, server.Start) },
 	}
 }
 
 // forgetsSQL has the ways of a database, and the saboteur, who writes to its tables.
 func (s *service) forgetsSQL(driverName, dsn string) (ways []forgetting) {
 	s.believe = func(ns driver.Namespace) error {
-		return execSQL(driverName, dsn, "DELETE FROM snow_namespace WHERE namespace = '"+ns.Name+"'",
-			fmt.Sprintf("INSERT INTO snow_namespace (namespace, layout, fence_window, max_skew, incarnation, since, floor, seen, version) VALUES ('%s', '%s', %d, %d, '%s', %d, %d, %d, %d)",
-				ns.Name, ns.Layout, ns.FenceWindow, ns.MaxSkew, ns.Incarnation, ns.Since, ns.Floor, ns.Seen, ns.Version))
+		return execSQL(driverName, dsn, engines.WriteNamespace(ns)...)
 	}
 	by := func(name string, statements ...string) {
 		ways = append(ways, forgetting{name: name, floor: len(statements) == 1, event: func() error { return execSQL(driverName, dsn, statements...) }})
@@ -284,7 +280,7 @@ func (r *torture) forget(random *random, halt <-chan struct{}) error {
 		if err != nil {
 			return err
 		}
-		if lost = missing(before, after); r.sabotage {
+		if lost = engines.Forgotten(before, after); r.sabotage {
 			ns := before.Namespace
 			ns.Incarnation, ns.Since, ns.Floor, ns.Seen = after.Server, 0, 0, after.Count
 			return r.service.believe(ns)
@@ -338,20 +334,6 @@ func (r *torture) held(halt <-chan struct{}, floor bool) (driver.State, error) {
 }
 
 var errHalt = errors.New("the run has ended")
-
-// missing counts the writes of before that after lacks: claims, and of the others the last renewals.
-func missing(before, after driver.State) (n int) {
-	has := map[int64]driver.Record{}
-	for _, rec := range after.Records {
-		has[rec.Worker] = rec
-	}
-	for _, rec := range before.Records {
-		if now := has[rec.Worker]; now.FencingToken < rec.FencingToken || now.Fence < rec.Fence {
-			n++
-		}
-	}
-	return n
-}
 
 // halted does something while all processes are stopped. kill kills half of them.
 func (r *torture) halted(random *random, kill bool, f func() error) error {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
@@ -25,7 +26,7 @@ func TestReadOnlyConnection(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.db.SetMaxOpenConns(1)
-			store := mustNew(sqlstore.New(c.db, sqlstore.Config{Table: "read_only_" + name}))
+			store := engines.MustNew(sqlstore.New(c.db, sqlstore.Config{Table: "read_only_" + name}))
 			lease, err := worker.Open(t.Context(), store, worker.Config{Namespace: "read-only-" + name, FenceWindow: 3 * time.Second})
 			must(t, err)
 			defer lease.Close(context.Background())

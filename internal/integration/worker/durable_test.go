@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
@@ -37,10 +38,10 @@ func TestAutocommitOff(t *testing.T) {
 				if err := db.QueryRow("SELECT @@autocommit").Scan(&on); err != nil || on != 0 {
 					t.Fatalf("autocommit = %d, %v", on, err)
 				}
-				store := mustNew(sqlstore.New(db, cfg))
+				store := engines.MustNew(sqlstore.New(db, cfg))
 				gen, err := worker.Open(t.Context(), store, long)
 				must(t, err)
-				st, err := mustNew(sqlstore.New(admin, cfg)).List(t.Context(), "default")
+				st, err := engines.MustNew(sqlstore.New(admin, cfg)).List(t.Context(), "default")
 				if err != nil || int64(len(st.Records)) != round+1 {
 					t.Errorf("another session sees %+v, %v", st, err)
 				}
@@ -74,7 +75,7 @@ func TestLossyTables(t *testing.T) {
 			for i, name := range []string{"w0_namespace", "w1", "w2_counter"} {
 				db, cfg := e.open(t), sqlstore.Config{Table: fmt.Sprint("w", i), AllowDataLoss: true}
 				use := func() error {
-					store := mustNew(sqlstore.New(db, cfg))
+					store := engines.MustNew(sqlstore.New(db, cfg))
 					if err := acquire(t, store, once); err != nil {
 						return err
 					}
@@ -116,7 +117,7 @@ func TestLossySettings(t *testing.T) {
 	} {
 		t.Run(c.lossy, func(t *testing.T) {
 			c.db.SetMaxOpenConns(1)
-			store := mustNew(sqlstore.New(c.db, sqlstore.Config{}))
+			store := engines.MustNew(sqlstore.New(c.db, sqlstore.Config{}))
 			mustExec(t, c.db, c.lossy)
 			refused := func() {
 				t.Helper()
@@ -155,7 +156,7 @@ func TestTemporaryTables(t *testing.T) {
 			db.SetMaxOpenConns(1) // so that this session's are the store's
 			mustExec(t, db, strings.NewReplacer("CREATE TABLE", "CREATE TEMPORARY TABLE", `"public".`, "").Replace(ddl[i]))
 			for want, db := range []*sql.DB{db, e.open(t)} {
-				store := mustNew(sqlstore.New(db, cfg))
+				store := engines.MustNew(sqlstore.New(db, cfg))
 				must(t, acquire(t, store, once))
 				if n, err := store.Reserve(t.Context(), "starts", 1); err != nil || n != int64(want+1) {
 					t.Errorf("%s: %d, %v", name, n, err)

@@ -21,6 +21,7 @@ import (
 	"gorm.io/gorm/logger"
 
 	"github.com/seed-299c1d6b/snowkey/ddl"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
@@ -164,7 +165,7 @@ func (e engine) open(t testing.TB) *sql.DB {
 // store returns a store over its own pool; counts accept the tests' servers, which do not sync.
 func (e engine) store(t testing.TB) *sqlstore.Store {
 	t.Helper()
-	return mustNew(sqlstore.New(e.open(t), lossy))
+	return engines.MustNew(sqlstore.New(e.open(t), lossy))
 }
 
 func (e engine) dialector() gorm.Dialector {
@@ -216,20 +217,7 @@ func await(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// mustNew returns a store that New has made.
-func mustNew[S any](s S, err error) S {
-	if err != nil {
-		panic(err)
-	}
-	return s
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = engines.Must
 
 func mustExec(t *testing.T, db *sql.DB, statements ...string) {
 	t.Helper()

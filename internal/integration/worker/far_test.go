@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/contrib/etcdstore"
 	"github.com/seed-299c1d6b/snowkey/ddl"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/internal/network"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
@@ -47,7 +48,7 @@ func TestFirstOpenFromAfar(t *testing.T) {
 				return func() driver.Store {
 					db.SetMaxIdleConns(0) // the next one has to connect again
 					db.SetMaxIdleConns(2)
-					return mustNew(sqlstore.New(db, sqlstore.Config{}))
+					return engines.MustNew(sqlstore.New(db, sqlstore.Config{}))
 				}
 			})
 		})
@@ -57,7 +58,7 @@ func TestFirstOpenFromAfar(t *testing.T) {
 		openings(t, testserver.NewRedis(t).Addr, []string{"redis"}, func(addr string) func() driver.Store {
 			c := redis.NewClient(&redis.Options{Addr: addr})
 			t.Cleanup(func() { _ = c.Close() })
-			return func() driver.Store { return mustNew(redisstore.New(evaler(c, false), redisstore.Config{})) }
+			return func() driver.Store { return engines.MustNew(redisstore.New(evaler(c, false), redisstore.Config{})) }
 		})
 	})
 	t.Run("etcd", func(t *testing.T) {
@@ -66,7 +67,7 @@ func TestFirstOpenFromAfar(t *testing.T) {
 			c, err := clientv3.New(clientv3.Config{Endpoints: []string{addr}, Logger: zap.NewNop()})
 			must(t, err)
 			t.Cleanup(func() { _ = c.Close() })
-			return func() driver.Store { return mustNew(etcdstore.New(c, etcdstore.Config{})) }
+			return func() driver.Store { return engines.MustNew(etcdstore.New(c, etcdstore.Config{})) }
 		})
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
@@ -25,7 +26,7 @@ func TestLoad(t *testing.T) {
 			t.Parallel()
 			db := open(t, "pgx", testserver.NewPostgres(t).DSN)
 			db.SetMaxOpenConns(16)
-			store := mustNew(sqlstore.New(db, sqlstore.Config{}))
+			store := engines.MustNew(sqlstore.New(db, sqlstore.Config{}))
 			leases := hold(t, store, n, 16, worker.Config{ClaimWait: patience}, func(int, time.Duration) {})
 			defer giveBack(t, leases, 16)
 			read := func() (lsn, records, pages, updates, hot, dead, vacuums, size float64) {

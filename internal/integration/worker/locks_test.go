@@ -18,6 +18,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/ddl"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
@@ -78,17 +79,17 @@ func (f *fuse) open(t *testing.T, e engine) *sql.DB {
 // A client that vanishes after any of its messages leaves no lock: another one renews, and counts, at
 // once.
 func TestClientThatVanishes(t *testing.T) {
-	engines := map[string]engine{"postgres": newPostgres(t)}
+	all := map[string]engine{"postgres": newPostgres(t)}
 	for i, server := range testserver.MySQLs(t) {
 		for name, params := range map[string]map[string]string{"": nil, "autocommit off": {"autocommit": "0"}} {
 			e := newMySQL(t, server.DSN)
 			cfg := e.mysql(t)
 			cfg.Params = params
 			e.dsn = cfg.FormatDSN()
-			engines[fmt.Sprint("mysql ", i, " ", name)] = e
+			all[fmt.Sprint("mysql ", i, " ", name)] = e
 		}
 	}
-	for name, e := range engines {
+	for name, e := range all {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // it waits, mostly
 			alive := e.store(t)
@@ -116,7 +117,7 @@ func TestClientThatVanishes(t *testing.T) {
 					f := &fuse{t: t}
 					f.left.Store(messages)
 					ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-					err := request(ctx, mustNew(sqlstore.New(f.open(t, e), lossy)))
+					err := request(ctx, engines.MustNew(sqlstore.New(f.open(t, e), lossy)))
 					cancel()
 					if f.left.Load() >= 0 {
 						if err == nil {
@@ -255,11 +256,11 @@ func TestCloseAfterPool(t *testing.T) {
 	opened := map[string]func(t *testing.T) (*worker.Generator, func()){
 		"pgxpool": func(t *testing.T) (*worker.Generator, func()) {
 			pool := newPostgres(t).pgx(t, 2)
-			return mustNew(pgxstore.Open(t.Context(), pool, worker.Config{})), pool.Close
+			return engines.MustNew(pgxstore.Open(t.Context(), pool, worker.Config{})), pool.Close
 		},
 		"go-redis": func(t *testing.T) (*worker.Generator, func()) {
 			c := redis.NewClient(&redis.Options{Addr: testserver.NewRedis(t).Addr})
-			return mustNew(redisstore.Open(t.Context(), evaler(c, false), worker.Config{})), func() { _ = c.Close() }
+			return engines.MustNew(redisstore.Open(t.Context(), evaler(c, false), worker.Config{})), func() { _ = c.Close() }
 		},
 	}
 	pq := newPostgres(t)
@@ -267,7 +268,7 @@ func TestCloseAfterPool(t *testing.T) {
 	for _, e := range []engine{newSQLite(t), newPostgres(t), pq, newMySQL(t, testserver.MySQLs(t)[0].DSN)} {
 		opened[e.driver] = func(t *testing.T) (*worker.Generator, func()) {
 			db := e.open(t)
-			return mustNew(sqlstore.Open(t.Context(), db, worker.Config{})), func() { _ = db.Close() }
+			return engines.MustNew(sqlstore.Open(t.Context(), db, worker.Config{})), func() { _ = db.Close() }
 		}
 	}
 	for name, open := range opened {

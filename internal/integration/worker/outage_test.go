@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/contrib/etcdstore"
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
@@ -35,13 +36,13 @@ func TestOutageFigures(t *testing.T) {
 		loses uint64
 	}{
 		{"postgres", testserver.NewPostgres, func(t *testing.T, server *testserver.Server) driver.Store {
-			return mustNew(sqlstore.New(open(t, "pgx", server.DSN), sqlstore.Config{}))
+			return engines.MustNew(sqlstore.New(open(t, "pgx", server.DSN), sqlstore.Config{}))
 		}, 1},
 		{"mariadb", testserver.NewMariaDB, func(t *testing.T, server *testserver.Server) driver.Store {
-			return mustNew(sqlstore.New(open(t, "mysql", server.DSN), sqlstore.Config{}))
+			return engines.MustNew(sqlstore.New(open(t, "mysql", server.DSN), sqlstore.Config{}))
 		}, 1},
 		{"redis", testserver.NewRedis, func(t *testing.T, server *testserver.Server) driver.Store {
-			return mustNew(redisstore.New(evaler(client(t, server), false), redisstore.Config{}))
+			return engines.MustNew(redisstore.New(evaler(client(t, server), false), redisstore.Config{}))
 		}, 1},
 		{"etcd", testserver.NewEtcd, func(t *testing.T, server *testserver.Server) driver.Store {
 			again := grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: 5 * time.Second}
@@ -49,7 +50,7 @@ func TestOutageFigures(t *testing.T) {
 			client, err := clientv3.New(clientv3.Config{Endpoints: []string{server.DSN}, Logger: zap.NewNop(), DialOptions: []grpc.DialOption{grpc.WithConnectParams(again)}})
 			must(t, err)
 			t.Cleanup(func() { _ = client.Close() })
-			return mustNew(etcdstore.New(client, etcdstore.Config{}))
+			return engines.MustNew(etcdstore.New(client, etcdstore.Config{}))
 		}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -21,6 +21,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/internal/retry"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
@@ -88,7 +89,7 @@ func pooledGORM(t *testing.T, dsn string) opener {
 // statement they find there. Every write of a record is committed to the disk.
 func TestPgBouncer(t *testing.T) {
 	server := testserver.NewPostgres(t)
-	pool := testserver.NewPgBouncer(t, server, "pool_mode = transaction", "default_pool_size = 3", "ignore_startup_parameters = extra_float_digits")
+	pool := testserver.NewPgBouncer(t, server, "pool_mode = transaction", "default_pool_size = 3")
 	for i, c := range pooledClients() {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -304,7 +305,7 @@ func (s *idSet) check(t *testing.T) {
 func TestPgBouncerModes(t *testing.T) {
 	for mode, size := range map[string]int{"session": 20, "transaction": 3, "statement": 3} {
 		server := testserver.NewPostgres(t)
-		pool := testserver.NewPgBouncer(t, server, "pool_mode = "+mode, fmt.Sprint("default_pool_size = ", size), "ignore_startup_parameters = extra_float_digits")
+		pool := testserver.NewPgBouncer(t, server, "pool_mode = "+mode, fmt.Sprint("default_pool_size = ", size))
 		dsn := strings.Replace(testserver.Database(t, "pgx", server.DSN), server.Addr, pool.Addr, 1)
 		for _, driver := range []string{"pgx", "postgres"} {
 			t.Run(mode+" "+driver, func(t *testing.T) {
@@ -312,7 +313,7 @@ func TestPgBouncerModes(t *testing.T) {
 				var mu sync.Mutex
 				numbers := map[int64]bool{}
 				together(t, 12, func(int) (struct{}, error) {
-					store := mustNew(sqlstore.New(open(t, driver, dsn), cfg))
+					store := engines.MustNew(sqlstore.New(open(t, driver, dsn), cfg))
 					for range 20 {
 						n, err := store.Reserve(t.Context(), "invoices", 1)
 						if err != nil {
@@ -327,7 +328,7 @@ func TestPgBouncerModes(t *testing.T) {
 				if len(numbers) != 240 {
 					t.Errorf("%d numbers", len(numbers))
 				}
-				gen, err := worker.Open(t.Context(), mustNew(sqlstore.New(open(t, driver, dsn), cfg)), worker.Config{RenewInterval: 50 * time.Millisecond, Timeout: patience, FenceWindow: 2 * patience})
+				gen, err := worker.Open(t.Context(), engines.MustNew(sqlstore.New(open(t, driver, dsn), cfg)), worker.Config{RenewInterval: 50 * time.Millisecond, Timeout: patience, FenceWindow: 2 * patience})
 				must(t, err)
 				await(t, "renewals", func() bool { return gen.Stats().Renewals > 2 })
 				if s := gen.Stats(); s.Failures > 0 {
@@ -350,14 +351,14 @@ func TestPgBouncerOwnStatements(t *testing.T) {
 		return func(t *testing.T, dsn string) *sql.DB {
 			g, err := gorm.Open(postgres.New(postgres.Config{DSN: dsn, PreferSimpleProtocol: simple}), &gorm.Config{Logger: logger.Discard})
 			must(t, err)
-			db := mustNew(g.DB())
+			db := engines.MustNew(g.DB())
 			t.Cleanup(func() { _ = db.Close() })
 			return db
 		}
 	}
 	for _, mode := range []string{"transaction", "statement"} {
 		server := testserver.NewPostgres(t)
-		pool := testserver.NewPgBouncer(t, server, "pool_mode = "+mode, "default_pool_size = 2", "ignore_startup_parameters = extra_float_digits")
+		pool := testserver.NewPgBouncer(t, server, "pool_mode = "+mode, "default_pool_size = 2")
 		dsn := strings.Replace(server.DSN, server.Addr, pool.Addr, 1)
 		for _, c := range []struct {
 			name  string

@@ -12,6 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
@@ -61,7 +62,7 @@ func TestRedisStore(t *testing.T) {
 			storetest.Run(t, storetest.Config{
 				Hung: deafRedis,
 				Open: func(t *testing.T) driver.Store {
-					return mustNew(redisstore.New(evaler(client(t, server), bytes), redisstore.Config{Prefix: "t:", AllowDataLoss: true}))
+					return engines.MustNew(redisstore.New(evaler(client(t, server), bytes), redisstore.Config{Prefix: "t:", AllowDataLoss: true}))
 				},
 				Put: func(t *testing.T, st driver.State) { putRedis(t, admin, "t:", st) },
 			})
@@ -74,10 +75,10 @@ func putRedis(t *testing.T, c *redis.Client, prefix string, st driver.State) {
 	t.Helper()
 	values := map[string]any{}
 	if !st.Missing {
-		values["namespace"] = string(mustNew(json.Marshal(st.Namespace)))
+		values["namespace"] = string(engines.MustNew(json.Marshal(st.Namespace)))
 	}
 	for _, rec := range st.Records {
-		values[fmt.Sprint(rec.Worker)] = string(mustNew(json.Marshal(rec)))
+		values[fmt.Sprint(rec.Worker)] = string(engines.MustNew(json.Marshal(rec)))
 	}
 	_, err := c.TxPipelined(t.Context(), func(p redis.Pipeliner) error {
 		key := prefix + "lease:{" + st.Namespace.Name + "}"
@@ -106,7 +107,7 @@ func TestRedisLossy(t *testing.T) {
 			set("appendfsync", "always")
 			set("maxmemory-policy", "allkeys-lru") // without a limit nothing is evicted
 			set("maxmemory", "0")
-			store := mustNew(redisstore.New(evaler(client, false), redisstore.Config{ConfigGet: configGet(client)}))
+			store := engines.MustNew(redisstore.New(evaler(client, false), redisstore.Config{ConfigGet: configGet(client)}))
 			_, err := store.Reserve(t.Context(), "invoices", 10)
 			must(t, err)
 			set("maxmemory-policy", "volatile-lru")
@@ -119,7 +120,7 @@ func TestRedisLossy(t *testing.T) {
 			if _, err := store.Reserve(t.Context(), "invoices", 10); !errors.As(err, &lossy) || lossy.Setting != c.name || lossy.Value != c.lossy || lossy.Want != c.safe {
 				t.Error(err)
 			}
-			allowed := mustNew(redisstore.New(evaler(client, false), redisstore.Config{ConfigGet: configGet(client), AllowDataLoss: true}))
+			allowed := engines.MustNew(redisstore.New(evaler(client, false), redisstore.Config{ConfigGet: configGet(client), AllowDataLoss: true}))
 			_, err = allowed.Reserve(t.Context(), "invoices", 10)
 			must(t, err)
 			set(c.name, c.safe)
@@ -137,7 +138,7 @@ func TestRedisLossy(t *testing.T) {
 
 // Up to 2^53 the numbers of a script are exact.
 func TestRedisManyNumbers(t *testing.T) {
-	store := mustNew(redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{}))
+	store := engines.MustNew(redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{}))
 	c := driver.Claim{
 		Namespace: fmt.Sprintf("%016x", rand.Uint64()), Layout: "l", WorkerIDs: 1 << 53, Preferred: 1<<53 - 1, RequirePreferred: true, Exclude: -1, ClaimID: "a",
 		Now: time.Now().UnixMilli(), FenceWindow: 30_000,
@@ -161,14 +162,14 @@ func deafRedis(t *testing.T) driver.Store {
 		_ = c.Close()
 	})
 	must(t, server.Pause())
-	return mustNew(redisstore.New(evaler(c, false), redisstore.Config{}))
+	return engines.MustNew(redisstore.New(evaler(c, false), redisstore.Config{}))
 }
 
 // A record that cannot be read, such as one of a newer version, is an error. It is neither skipped
 // nor replaced by a new one, whose fence may be too early.
 func TestRedisRecordThatCannotBeRead(t *testing.T) {
 	c := client(t, testserver.Redis(t))
-	store := mustNew(redisstore.New(evaler(c, false), redisstore.Config{Prefix: t.Name()}))
+	store := engines.MustNew(redisstore.New(evaler(c, false), redisstore.Config{Prefix: t.Name()}))
 	must(t, acquire(t, store, once))
 	for _, record := range []string{"{", `{"worker_id":"0"}`} {
 		must(t, c.HSet(t.Context(), t.Name()+"lease:{default}", "0", record).Err())

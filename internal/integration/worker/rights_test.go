@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
@@ -56,7 +57,7 @@ func missingRights(t *testing.T, admin, db *sql.DB, role string, d ddl.Dialect) 
 					mustExec(t, admin, "GRANT SELECT, INSERT, UPDATE ON "+each+" TO "+role)
 				}
 				mustExec(t, admin, "REVOKE "+right+" ON "+table+" FROM "+role)
-				store := mustNew(sqlstore.New(db, lossy))
+				store := engines.MustNew(sqlstore.New(db, lossy))
 				err := acquire(t, store, once)
 				if err == nil {
 					_, err = store.Reserve(t.Context(), "x", 1)
@@ -128,7 +129,7 @@ func TestRoleWithoutCreate(t *testing.T) {
 
 func openTable(t *testing.T, e engine, cfg sqlstore.Config) (*worker.Generator, error) {
 	t.Helper()
-	return worker.Open(t.Context(), mustNew(sqlstore.New(e.open(t), cfg)), worker.Config{ClaimWait: patience})
+	return worker.Open(t.Context(), engines.MustNew(sqlstore.New(e.open(t), cfg)), worker.Config{ClaimWait: patience})
 }
 
 func checkRights(t *testing.T, admin *sql.DB, e engine, table, role, named string) {

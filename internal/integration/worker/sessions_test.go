@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
@@ -17,11 +18,11 @@ import (
 func TestOpenTransaction(t *testing.T) {
 	pq := newPostgres(t)
 	pq.driver = "postgres"
-	engines := []engine{newPostgres(t), pq}
+	all := []engine{newPostgres(t), pq}
 	for _, server := range testserver.MySQLs(t) {
-		engines = append(engines, newMySQL(t, server.DSN))
+		all = append(all, newMySQL(t, server.DSN))
 	}
-	for _, e := range engines {
+	for _, e := range all {
 		t.Run(e.driver, func(t *testing.T) {
 			other := e.store(t)
 			_, err := other.Reserve(t.Context(), "starts", 1) // makes the table
@@ -30,7 +31,7 @@ func TestOpenTransaction(t *testing.T) {
 			must(t, err)
 			db := e.open(t)
 			db.SetMaxOpenConns(1)
-			store := mustNew(sqlstore.New(db, lossy))
+			store := engines.MustNew(sqlstore.New(db, lossy))
 			c := driver.Claim{
 				Namespace: "default", Layout: "l", WorkerIDs: 8, Preferred: 3, RequirePreferred: true, Exclude: -1, Owner: "o", FenceWindow: 600_000,
 			}
@@ -103,10 +104,10 @@ func TestOpenTransaction(t *testing.T) {
 func TestWritesSetWhatTheyNeed(t *testing.T) {
 	server := testserver.New(t, testserver.KindPostgres, "-c", "fsync=on")
 	admin := open(t, "pgx", server.DSN)
-	if _, err := mustNew(sqlstore.New(admin, sqlstore.Config{})).Reserve(t.Context(), "starts", 1); err != nil {
+	if _, err := engines.MustNew(sqlstore.New(admin, sqlstore.Config{})).Reserve(t.Context(), "starts", 1); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := mustNew(sqlstore.New(admin, sqlstore.Config{})).List(t.Context(), "default"); err != nil {
+	if _, err := engines.MustNew(sqlstore.New(admin, sqlstore.Config{})).List(t.Context(), "default"); err != nil {
 		t.Fatal(err)
 	}
 	mustExec(t, admin, "CREATE TABLE seen (level text, what text)", `CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -120,7 +121,7 @@ func TestWritesSetWhatTheyNeed(t *testing.T) {
 			db := open(t, by, server.DSN)
 			db.SetMaxOpenConns(1)
 			mustExec(t, db, "SET synchronous_commit = "+level, "SET search_path = pg_temp")
-			store := mustNew(sqlstore.New(db, sqlstore.Config{}))
+			store := engines.MustNew(sqlstore.New(db, sqlstore.Config{}))
 			gen, err := worker.Open(t.Context(), store, worker.Config{Namespace: fmt.Sprint(level, i), FenceWindow: 3 * time.Second})
 			must(t, err)
 			await(t, "renewal", func() bool { return gen.Stats().Renewals > 0 })

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
@@ -34,7 +35,7 @@ func TestShortProcesses(t *testing.T) {
 		}
 	}
 	dsn := testserver.Database(t, "pgx", testserver.Postgres(t).DSN)
-	first := mustNew(sqlstore.Open(t.Context(), open(t, "pgx", dsn), worker.Config{})) // creates the tables
+	first := engines.MustNew(sqlstore.Open(t.Context(), open(t, "pgx", dsn), worker.Config{})) // creates the tables
 	must(t, first.Close(t.Context()))
 
 	var mu sync.Mutex

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
@@ -22,7 +23,7 @@ func TestSilence(t *testing.T) {
 		t.Run(fmt.Sprint(c.driver, " ", c.leases), func(t *testing.T) {
 			t.Parallel() // it waits, mostly
 			db, link, _ := linkedSQL(t, c.driver)
-			gens := hold(t, mustNew(sqlstore.New(db, sqlstore.Config{})), c.leases, c.leases, worker.Config{ClaimWait: patience}, func(int, time.Duration) {})
+			gens := hold(t, engines.MustNew(sqlstore.New(db, sqlstore.Config{})), c.leases, c.leases, worker.Config{ClaimWait: patience}, func(int, time.Duration) {})
 			db.SetMaxIdleConns(pool)
 			warm(t, db, pool)
 			link.Silence()

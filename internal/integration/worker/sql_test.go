@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/pgxstore"
@@ -26,7 +27,7 @@ func TestSQLStore(t *testing.T) {
 				if strings.Contains(t.Name(), "/re") { // read committed, renew, repeated: a few parts, since each dials a lot
 					db.SetMaxIdleConns(-1)
 				}
-				return mustNew(sqlstore.New(db, lossy))
+				return engines.MustNew(sqlstore.New(db, lossy))
 			},
 			Put: func(t *testing.T, st driver.State) { put(t, admin, st) },
 		})
@@ -37,14 +38,11 @@ func TestSQLStore(t *testing.T) {
 func put(t *testing.T, db *sql.DB, st driver.State) {
 	t.Helper()
 	ns := st.Namespace
+	written := engines.WriteNamespace(ns)
 	if st.Missing { // and the index, or it would not rise again so soon
-		mustExec(t, db, "DELETE FROM snow_namespace WHERE namespace = '*'")
+		written[1] = "DELETE FROM snow_namespace WHERE namespace = '*'"
 	}
-	mustExec(t, db, "DELETE FROM snow_lease WHERE namespace = '"+ns.Name+"'", "DELETE FROM snow_namespace WHERE namespace = '"+ns.Name+"'")
-	if !st.Missing {
-		mustExec(t, db, fmt.Sprintf("INSERT INTO snow_namespace (namespace, layout, fence_window, max_skew, incarnation, since, floor, seen, version) VALUES ('%s', '%s', %d, %d, '%s', %d, %d, %d, %d)",
-			ns.Name, ns.Layout, ns.FenceWindow, ns.MaxSkew, ns.Incarnation, ns.Since, ns.Floor, ns.Seen, ns.Version))
-	}
+	mustExec(t, db, "DELETE FROM snow_lease WHERE namespace = '"+ns.Name+"'", written[0], written[1])
 	for _, r := range st.Records {
 		mustExec(t, db, fmt.Sprintf("INSERT INTO snow_lease (namespace, worker_id, claim_id, fencing_token, start, fence, owner, state) VALUES ('%s', %d, '%s', %d, %d, %d, '%s', '%s')",
 			ns.Name, r.Worker, r.ClaimID, r.FencingToken, r.Start, r.Fence, r.Owner, r.Status))

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
@@ -36,11 +37,11 @@ func TestStandby(t *testing.T) {
 	_, standby, db := newPair(t)
 	for _, tables := range []string{"no tables", "tables"} {
 		if tables == "tables" {
-			must(t, acquire(t, mustNew(sqlstore.New(db, sqlstore.Config{})), once))
+			must(t, acquire(t, engines.MustNew(sqlstore.New(db, sqlstore.Config{})), once))
 			caughtUp(t, db)
 		}
 		for _, by := range []string{"pgx", "postgres"} {
-			store := mustNew(sqlstore.New(open(t, by, standby.DSN), sqlstore.Config{}))
+			store := engines.MustNew(sqlstore.New(open(t, by, standby.DSN), sqlstore.Config{}))
 			_, counted := store.Reserve(t.Context(), "starts", 1)
 			for _, err := range []error{acquire(t, store, once), counted} {
 				if err == nil || !strings.Contains(err.Error(), "is a standby") || !strings.Contains(err.Error(), "target_session_attrs=read-write") {
@@ -64,7 +65,7 @@ func TestReadOnlyServer(t *testing.T) {
 		for _, reject := range []bool{false, true} {
 			cfg := e.mysql(t)
 			cfg.User, cfg.Passwd, cfg.RejectReadOnly = "app", "x", reject
-			err := acquire(t, mustNew(sqlstore.New(open(t, "mysql", cfg.FormatDSN()), sqlstore.Config{})), once)
+			err := acquire(t, engines.MustNew(sqlstore.New(open(t, "mysql", cfg.FormatDSN()), sqlstore.Config{})), once)
 			if err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), "read-only", "read_only"), "read_only") {
 				t.Errorf("%s, rejectReadOnly %v: %v", tables, reject, err)
 			}
@@ -80,7 +81,7 @@ func TestCountWaitsForStandby(t *testing.T) {
 	primary, standby, db := newPair(t)
 	stores := map[string]*sqlstore.Store{}
 	for _, by := range []string{"pgx", "postgres"} {
-		stores[by] = mustNew(sqlstore.New(open(t, by, primary.DSN), sqlstore.Config{}))
+		stores[by] = engines.MustNew(sqlstore.New(open(t, by, primary.DSN), sqlstore.Config{}))
 		_, err := stores[by].Reserve(t.Context(), by, 1)
 		must(t, err)
 	}
@@ -107,7 +108,7 @@ func TestCountWaitsForStandby(t *testing.T) {
 		var yes bool
 		return promoted.QueryRow("SELECT pg_promote()").Scan(&yes) == nil && yes
 	})
-	var counter driver.Counter = mustNew(sqlstore.New(promoted, sqlstore.Config{}))
+	var counter driver.Counter = engines.MustNew(sqlstore.New(promoted, sqlstore.Config{}))
 	for by := range stores {
 		if n, err := counter.Reserve(t.Context(), by, 1); err != nil || n != 2 {
 			t.Errorf("%s: %d, %v", by, n, err)

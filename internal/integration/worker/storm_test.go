@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/internal/network"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
@@ -30,10 +31,10 @@ func linked(t *testing.T, name string) (driver.Store, *network.Link, *testserver
 			link.Cut() // Close would wait for a request on a silent connection
 			_ = c.Close()
 		})
-		return mustNew(redisstore.New(evaler(c, false), redisstore.Config{})), link, server
+		return engines.MustNew(redisstore.New(evaler(c, false), redisstore.Config{})), link, server
 	}
 	db, link, server := linkedSQL(t, name)
-	return mustNew(sqlstore.New(db, sqlstore.Config{})), link, server
+	return engines.MustNew(sqlstore.New(db, sqlstore.Config{})), link, server
 }
 
 func linkedSQL(t *testing.T, name string) (*sql.DB, *network.Link, *testserver.Server) {

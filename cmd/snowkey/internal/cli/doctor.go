@@ -106,10 +106,11 @@ func (a *app) doctor(ctx context.Context, x *doctorFlags) error {
 	default:
 		found.add(doctor.Check{Name: "connection", Status: doctor.Fail, Detail: err.Error(), Advice: "check that it exists, runs, and admits this user"})
 	}
-	if err := found.end(d.Name); err != nil {
+	interrupted := ctx.Err() != nil
+	if err := found.end(d.Name, !interrupted && found.count[doctor.Fail] == 0); err != nil {
 		return err
 	}
-	if ctx.Err() != nil {
+	if interrupted {
 		return errors.New("interrupted before all checks")
 	}
 	if found.count[doctor.Fail] > 0 {
@@ -142,13 +143,13 @@ func (r *report) add(c doctor.Check) {
 }
 
 // end prints the totals.
-func (r *report) end(name string) error {
+func (r *report) end(name string, ok bool) error {
 	if r.a.json {
 		return r.a.object(struct {
 			Target string         `json:"target"`
 			OK     bool           `json:"ok"`
 			Checks []doctor.Check `json:"checks"`
-		}{name, r.count[doctor.Fail] == 0, r.checks})
+		}{name, ok, r.checks})
 	}
 	fmt.Fprintf(r.a.out, "\n%d ok, %s, %d failed", r.count[doctor.OK], plural(int64(r.count[doctor.Warn]), "warning"), r.count[doctor.Fail])
 	if n := r.count[doctor.Skip]; n > 0 {

@@ -123,6 +123,14 @@ func TestDoctorClock(t *testing.T) {
 	}
 }
 
+// Checks that were interrupted do not say that all is well.
+func TestDoctorInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	clock := func() time.Time { cancel(); return time.Now() } // is read by the comparison of the clocks
+	got := runIn(ctx, Env{Clock: clock}, "doctor", "--json", "--dsn", testserver.Postgres(t).DSN)
+	got.want(t, 1, `"ok": false`, "interrupted before all checks")
+}
+
 // Largest ids: of now, ahead of it, of no row, of another layout, and of no id column.
 func TestDoctorGreatest(t *testing.T) {
 	all := places(t)

@@ -2,11 +2,15 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/keysgen"
 )
@@ -48,8 +52,28 @@ func (a *app) keys(pattern, tool, output string) error {
 	if first, _, _ := bytes.Cut(old, []byte("\n")); err == nil && !bytes.Contains(first, []byte(keysgen.Marker)) {
 		return fmt.Errorf("--output %q: snowkey keys did not write this file: choose another name, or remove it", output)
 	}
-	if err := os.WriteFile(output+".tmp", text, 0o644); err != nil { //nolint:gosec // code is for all
-		return fmt.Errorf("--output: %w", err)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		err = replaceFile(output, text)
 	}
-	return os.Rename(output+".tmp", output)
+	if err != nil {
+		return fmt.Errorf("--output %q: %w", output, dsn.Bare(err))
+	}
+	return nil
+}
+
+// replaceFile writes a file as a whole, or leaves it as it was.
+func replaceFile(name string, text []byte) error {
+	next, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = next.Write(text)
+	err = errors.Join(err, next.Chmod(0o644), next.Close()) // code is for all
+	if err == nil {
+		err = os.Rename(next.Name(), name)
+	}
+	if err != nil {
+		_ = os.Remove(next.Name())
+	}
+	return err
 }

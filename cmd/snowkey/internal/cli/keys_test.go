@@ -62,6 +62,18 @@ func TestKeysOutput(t *testing.T) {
 	}
 }
 
+// A folder of that name stays, and nothing is left next to it.
+func TestKeysOutputIsFolder(t *testing.T) {
+	inWorkspace(t)
+	dir := t.TempDir()
+	folder := filepath.Join(dir, "keys.go")
+	must(t, os.Mkdir(folder, 0o755))
+	run(t, "keys", "-o", folder, "./testdata/keys/models").says(t, 1, `--output "`+folder+`": is a directory`)
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
+		t.Errorf("left %v, %v", files, err)
+	}
+}
+
 // The repository's own files are what the command writes today. Tests in their modules use them.
 func TestKeysOfRepository(t *testing.T) {
 	inWorkspace(t)

@@ -33,17 +33,16 @@ func start(t *testing.T, args ...string) *process {
 	return p
 }
 
-// until reads up to a line that has a text, and returns what follows the text.
-func (p *process) until(t *testing.T, text string) string {
+// until reads up to a line that has a text.
+func (p *process) until(t *testing.T, text string) {
 	t.Helper()
 	for p.lines.Scan() {
 		fmt.Fprintln(&p.said, p.lines.Text())
-		if _, after, found := strings.Cut(p.lines.Text(), text); found {
-			return after
+		if strings.Contains(p.lines.Text(), text) {
+			return
 		}
 	}
 	t.Fatalf("it ended before %q: %s", text, p.said.String())
-	return ""
 }
 
 // end reads the rest of what it says.

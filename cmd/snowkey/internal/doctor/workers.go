@@ -31,16 +31,14 @@ const crowded = 0.9
 // workers checks the worker IDs of the namespace.
 func (e *checkup) workers(ctx context.Context) {
 	const name = "worker IDs"
-	if e.Target.Kind.SQL() {
-		switch has, err := e.Target.HasLeases(ctx); {
-		case err != nil:
-			e.report(Warn, name, "cannot be read: "+err.Error(), "let this user read the table snow_lease")
-			return
-		case !has:
-			e.ok(name, "none was ever leased; the first lease creates the tables, or snowkey ddl workers")
-			e.generators(ctx, nil)
-			return
-		}
+	switch has, err := e.Target.HasLeases(ctx); {
+	case err != nil:
+		e.report(Warn, name, "cannot be read: "+err.Error(), "let this user read the table snow_lease")
+		return
+	case !has:
+		e.ok(name, "none was ever leased; the first lease creates the tables, or snowkey ddl workers")
+		e.generators(ctx, nil)
+		return
 	}
 	store, err := e.Target.Store()
 	if err == nil {

@@ -67,3 +67,19 @@ func TestHide(t *testing.T) {
 		t.Errorf("a password without its escapes is shown: %q", got)
 	}
 }
+
+// An etcd that does not respond has the same error whether it is asked for a user first or not.
+func TestEtcdIsAway(t *testing.T) {
+	for _, user := range []string{"", "u:p@"} {
+		t.Run(user, func(t *testing.T) {
+			t.Parallel() // it waits for the timeout
+			d, err := Parse("etcd://" + user + "127.0.0.1:1")
+			if err == nil {
+				_, err = d.Open(t.Context(), "", false)
+			}
+			if err == nil || err.Error() != "etcd 127.0.0.1:1: no member responds" {
+				t.Error(err)
+			}
+		})
+	}
+}

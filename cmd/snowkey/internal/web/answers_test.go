@@ -80,7 +80,7 @@ func TestRanges(t *testing.T) {
 		q.Set("from", from.Format(time.RFC3339Nano))
 		q.Set("to", to.Format(time.RFC3339Nano))
 		least, behind, err := l.Range(from, to)
-		w := ask(h, http.MethodGet, "/api/range?"+q.Encode(), "")
+		w := ask(h, http.MethodGet, "/api/range?"+q.Encode())
 		if err != nil {
 			if w.Code != http.StatusBadRequest {
 				t.Errorf("%v from %v to %v: %d %s, and core says %v", l, from, to, w.Code, w.Body, err)

@@ -75,7 +75,7 @@ func TestBadInput(t *testing.T) {
 		{"/api/range?from=1970-01-01&to=2600-01-01&epoch=1970-01-01&time_bits=45&sequence_bits=19&unsigned=true", 400, "to", "turn negative"},
 		{"/api/range?from=1970-01-01&epoch=1970-01-01&time_bits=45&sequence_bits=19&unsigned=true", 400, "to", "must be given"},
 	} {
-		w := ask(h, http.MethodGet, c.target, "")
+		w := ask(h, http.MethodGet, c.target)
 		f := check(t, c.target, w.Code, c.status, w.Body.Bytes(), c.field, c.reason)
 		if r := httptest.NewRequest(http.MethodGet, c.target, nil); r.URL.Query().Has(c.field) && len(r.URL.Query()[c.field]) == 1 && !strings.HasPrefix(f.Value, shorten(r.URL.Query().Get(c.field))) { // a date gets its time
 			t.Errorf("%.120s: %s quotes %q", c.target, c.field, f.Value)
@@ -114,7 +114,7 @@ func check(t *testing.T, what string, status, want int, text []byte, field, reas
 
 // All errors are reported at once.
 func TestAllErrors(t *testing.T) {
-	w := ask(handler(t, Config{}), http.MethodGet, "/api/ids?preset=x&epoch=y&tick=z&time_bits=99&n=0&format=q&sequence=1&bogus=1", "")
+	w := ask(handler(t, Config{}), http.MethodGet, "/api/ids?preset=x&epoch=y&tick=z&time_bits=99&n=0&format=q&sequence=1&bogus=1")
 	var body errorBody
 	must(t, json.Unmarshal(w.Body.Bytes(), &body))
 	var fields []string

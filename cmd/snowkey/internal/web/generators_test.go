@@ -157,16 +157,16 @@ func TestConcurrentEviction(t *testing.T) {
 
 func TestLongTick(t *testing.T) {
 	h := handler(t, Config{})
-	w := ask(h, http.MethodGet, "/api/ids?worker=1&tick=61s&time_bits=30&worker_bits=5", "")
+	w := ask(h, http.MethodGet, "/api/ids?worker=1&tick=61s&time_bits=30&worker_bits=5")
 	check(t, "61s", w.Code, http.StatusBadRequest, w.Body.Bytes(), "tick", "at most 1m0s")
-	if w := ask(h, http.MethodGet, "/api/ids?worker=1&tick=61s&time_bits=30&worker_bits=5&time=2026-01-01", ""); w.Code != http.StatusOK {
+	if w := ask(h, http.MethodGet, "/api/ids?worker=1&tick=61s&time_bits=30&worker_bits=5&time=2026-01-01"); w.Code != http.StatusOK {
 		t.Errorf("composed: %d %s", w.Code, w.Body)
 	}
 }
 
 func TestNoIDs(t *testing.T) {
 	h := handler(t, Config{NoIDs: true})
-	w := ask(h, http.MethodGet, "/api/ids?worker=1", "")
+	w := ask(h, http.MethodGet, "/api/ids?worker=1")
 	check(t, "generated", w.Code, http.StatusForbidden, w.Body.Bytes(), "time", "generates no ids")
 	if body := get[idsBody](t, h, "/api/ids?worker=1&time=2026-01-01"); body.Source != "composed" || body.Guarantee != composed {
 		t.Errorf("%+v", body)

@@ -58,7 +58,7 @@ func TestHealth(t *testing.T) {
 				t.Errorf("%+v", body)
 			}
 			for range 3 {
-				w := ask(h, http.MethodGet, readyPath, "")
+				w := ask(h, http.MethodGet, readyPath)
 				if w.Code != c.status || !strings.Contains(w.Body.String(), c.says) || strings.Contains(w.Body.String(), "10.9.8.7") {
 					t.Errorf("%d %s", w.Code, w.Body)
 				}
@@ -72,7 +72,7 @@ func TestHealth(t *testing.T) {
 			if logged := strings.Count(said.String(), "10.9.8.7"); c.says == "does not answer" && logged != 1 {
 				t.Errorf("logged %d times: %s", logged, said.String())
 			}
-			if w := ask(h, http.MethodPost, readyPath, ""); w.Code != http.StatusMethodNotAllowed {
+			if w := ask(h, http.MethodPost, readyPath); w.Code != http.StatusMethodNotAllowed {
 				t.Errorf("POST: %d", w.Code)
 			}
 		})

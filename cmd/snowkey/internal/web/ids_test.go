@@ -36,7 +36,7 @@ func TestNoDuplicates(t *testing.T) {
 				if g%2 == 0 && query != queries[5] {
 					query += fmt.Sprintf("&n=%d", 1+i%50)
 				}
-				w := ask(h, http.MethodGet, "/api/ids?"+query, "")
+				w := ask(h, http.MethodGet, "/api/ids?"+query)
 				var body idsBody
 				if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil || w.Code != http.StatusOK || len(body.IDs) == 0 {
 					t.Errorf("%s: %d %s", query, w.Code, w.Body)

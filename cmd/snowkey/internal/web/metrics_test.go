@@ -18,7 +18,7 @@ import (
 // scrape returns the lines of /metrics.
 func scrape(t *testing.T, h http.Handler) []string {
 	t.Helper()
-	w := ask(h, http.MethodGet, "/metrics", "")
+	w := ask(h, http.MethodGet, "/metrics")
 	if w.Code != http.StatusOK || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain") {
 		t.Fatalf("%d %s", w.Code, w.Body)
 	}
@@ -50,9 +50,9 @@ func TestRequestMetrics(t *testing.T) {
 	for _, target := range []string{
 		"/", "/no/such/path", "/" + strings.Repeat("x", 200), "/api/ids?worker=1&n=5", "/api/ids",
 	} {
-		ask(h, http.MethodGet, target, "")
+		ask(h, http.MethodGet, target)
 	}
-	ask(h, "BREW", "/", "")
+	ask(h, "BREW", "/")
 	got := scrape(t, h.Metrics())
 	want(t, got,
 		`snowkey_serve_requests_total{code="200",method="get",path="/"} 1`,
@@ -71,11 +71,11 @@ func TestRequestMetrics(t *testing.T) {
 func TestGeneratorMetrics(t *testing.T) {
 	h := measured(t, Config{pairs: 1})
 	for _, n := range []int{5, 1, 2} {
-		for ask(h, http.MethodGet, fmt.Sprintf("/api/ids?worker=%d&n=%d", n, n), "").Code == http.StatusServiceUnavailable {
+		for ask(h, http.MethodGet, fmt.Sprintf("/api/ids?worker=%d&n=%d", n, n)).Code == http.StatusServiceUnavailable {
 			// The tick of the generator to be evicted is not over.
 		}
 	}
-	ask(h, http.MethodGet, "/api/ids?worker=1&time=2026-01-01", "") // composed
+	ask(h, http.MethodGet, "/api/ids?worker=1&time=2026-01-01") // composed
 	want(t, scrape(t, h.Metrics()), `snowkey_serve_ids_issued_total 8`, `snowkey_serve_generators 1`, `snowkey_serve_generators_evicted_total 2`)
 }
 
@@ -83,7 +83,7 @@ func TestGeneratorMetrics(t *testing.T) {
 func TestMetricNames(t *testing.T) {
 	h, err := New(Config{Metrics: true, Store: memstore.New(memstore.Config{}), Token: secret})
 	must(t, err)
-	ask(h, http.MethodGet, "/", "")
+	ask(h, http.MethodGet, "/")
 	problems, err := testutil.GatherAndLint(h.counts.registry)
 	if err != nil || len(problems) > 0 {
 		t.Errorf("%v, %v", problems, err)

@@ -26,8 +26,8 @@ func handler(t testing.TB, cfg Config) http.Handler {
 }
 
 // ask sends a request and returns the response; headers are pairs of name and value.
-func ask(h http.Handler, method, target, body string, headers ...string) *httptest.ResponseRecorder {
-	r := httptest.NewRequest(method, target, strings.NewReader(body))
+func ask(h http.Handler, method, target string, headers ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, target, http.NoBody)
 	for ; len(headers) > 0; headers = headers[2:] {
 		r.Header.Set(headers[0], headers[1])
 	}
@@ -39,7 +39,7 @@ func ask(h http.Handler, method, target, body string, headers ...string) *httpte
 // get decodes the JSON of a response.
 func get[T any](t testing.TB, h http.Handler, target string) (body T) {
 	t.Helper()
-	w := ask(h, http.MethodGet, target, "")
+	w := ask(h, http.MethodGet, target)
 	if w.Code != http.StatusOK {
 		t.Fatalf("%s: %d %s", target, w.Code, w.Body)
 	}
@@ -68,7 +68,7 @@ func TestConfigErrors(t *testing.T) {
 func TestSecurityHeaders(t *testing.T) {
 	h := handler(t, Config{Store: memstore.New(memstore.Config{}), Token: secret})
 	for _, path := range []string{"/", "/app.js", "/missing", "/api/layouts", "/api/parse?id=x", "/api/missing", LeasesPath + "/v1/claim"} {
-		w := ask(h, http.MethodGet, path, "")
+		w := ask(h, http.MethodGet, path)
 		for name, want := range map[string]string{
 			"Content-Security-Policy":      "default-src 'none'; script-src 'self'",
 			"X-Content-Type-Options":       "nosniff",
@@ -107,18 +107,18 @@ func TestAssets(t *testing.T) {
 		content, err := static.ReadFile("static" + name)
 		must(t, err)
 		media := mediaTypes[filepath.Ext(name)]
-		w := ask(h, http.MethodGet, path, "")
+		w := ask(h, http.MethodGet, path)
 		tag := w.Header().Get("ETag")
 		if w.Code != http.StatusOK || w.Body.Len() != len(content) || tag == "" || w.Header().Get("Cache-Control") != "no-cache" || media == "" || w.Header().Get("Content-Type") != media {
 			t.Errorf("%s: %d, %d bytes, %v", path, w.Code, w.Body.Len(), w.Header())
 		}
-		if w := ask(h, http.MethodGet, path, "", "If-None-Match", tag); w.Code != http.StatusNotModified || w.Body.Len() != 0 {
+		if w := ask(h, http.MethodGet, path, "If-None-Match", tag); w.Code != http.StatusNotModified || w.Body.Len() != 0 {
 			t.Errorf("%s: %d", path, w.Code)
 		}
-		if w := ask(h, http.MethodHead, path, ""); w.Code != http.StatusOK || w.Body.Len() != 0 || w.Header().Get("Content-Length") == "" {
+		if w := ask(h, http.MethodHead, path); w.Code != http.StatusOK || w.Body.Len() != 0 || w.Header().Get("Content-Length") == "" {
 			t.Errorf("HEAD %s: %d, %d bytes", path, w.Code, w.Body.Len())
 		}
-		if w := ask(h, http.MethodPost, path, ""); w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
+		if w := ask(h, http.MethodPost, path); w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
 			t.Errorf("POST %s: %d %v", path, w.Code, w.Header())
 		}
 		text := strings.NewReplacer("http://www.w3.org/2000/svg", "", `<a href="https://`, "").Replace(string(content)) // a link loads nothing
@@ -129,7 +129,7 @@ func TestAssets(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/index.html", "/static/app.js", "/..%2fweb.go", "/app.js/", "/favicon.ico"} {
-		if w := ask(h, http.MethodGet, path, ""); w.Code != http.StatusNotFound {
+		if w := ask(h, http.MethodGet, path); w.Code != http.StatusNotFound {
 			t.Errorf("%s: %d", path, w.Code)
 		}
 	}
@@ -140,18 +140,18 @@ func TestOtherSites(t *testing.T) {
 	h := handler(t, Config{Store: memstore.New(memstore.Config{}), Token: secret})
 	for path, want := range map[string]int{"/": 200, "/api/ids?worker=1": 403, "/api/layouts": 403, LeasesPath + "/v1/claim": 403} {
 		for _, site := range []string{"cross-site", "same-site"} {
-			if w := ask(h, http.MethodGet, path, "", "Sec-Fetch-Site", site, "Authorization", "Bearer "+secret); w.Code != want {
+			if w := ask(h, http.MethodGet, path, "Sec-Fetch-Site", site, "Authorization", "Bearer "+secret); w.Code != want {
 				t.Errorf("%s from %s: %d %s", path, site, w.Code, w.Body)
 			}
 		}
 	}
 	for origin, want := range map[string]int{"http://evil.example": 403, "null": 403, "http://example.com.evil.example": 403, "http://example.com": 200} {
-		if w := ask(h, http.MethodGet, "/api/parse?id=1", "", "Origin", origin); w.Code != want {
+		if w := ask(h, http.MethodGet, "/api/parse?id=1", "Origin", origin); w.Code != want {
 			t.Errorf("from %s: %d", origin, w.Code)
 		}
 	}
 	for _, site := range []string{"same-origin", "none", ""} {
-		if w := ask(h, http.MethodGet, "/api/layouts", "", "Sec-Fetch-Site", site); w.Code != http.StatusOK {
+		if w := ask(h, http.MethodGet, "/api/layouts", "Sec-Fetch-Site", site); w.Code != http.StatusOK {
 			t.Errorf("from %q: %d", site, w.Code)
 		}
 	}
@@ -189,11 +189,11 @@ func TestMethods(t *testing.T) {
 		{http.MethodOptions, "/api/range", "GET, HEAD"},
 		{http.MethodPut, "/api/openapi.json", "GET, HEAD"},
 	} {
-		if w := ask(h, c.method, c.target, ""); w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != c.allow {
+		if w := ask(h, c.method, c.target); w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != c.allow {
 			t.Errorf("%s %s: %d, Allow %q", c.method, c.target, w.Code, w.Header().Get("Allow"))
 		}
 	}
-	w, whole := ask(h, http.MethodHead, "/api/openapi.json", ""), ask(h, http.MethodGet, "/api/openapi.json", "")
+	w, whole := ask(h, http.MethodHead, "/api/openapi.json"), ask(h, http.MethodGet, "/api/openapi.json")
 	if w.Code != http.StatusOK || w.Body.Len() != 0 || w.Header().Get("Content-Length") != fmt.Sprint(whole.Body.Len()) {
 		t.Errorf("HEAD: %d, %d bytes, %v", w.Code, w.Body.Len(), w.Header())
 	}
@@ -203,7 +203,7 @@ func TestMethods(t *testing.T) {
 func TestPanic(t *testing.T) {
 	var log bytes.Buffer
 	h := guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("a bug") }), nil, slog.New(slog.NewTextHandler(&log, nil)))
-	w := ask(h, http.MethodGet, "/api/parse?id=1234567", "")
+	w := ask(h, http.MethodGet, "/api/parse?id=1234567")
 	if w.Code != http.StatusInternalServerError || strings.Contains(w.Body.String(), "a bug") || !strings.Contains(log.String(), "a bug") || strings.Contains(log.String(), "1234567") {
 		t.Errorf("%d %s\n%s", w.Code, w.Body, &log)
 	}

@@ -21,6 +21,7 @@ import (
 	"gorm.io/gorm/schema"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/pgxtype"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
@@ -102,7 +103,7 @@ func knock(t *testing.T, server *testserver.Server, db, leases *sql.DB, dialect 
 	d, seed := length(t)
 	t.Logf("seed %d, %v", seed, d)
 	book := newLedger()
-	store := mustNew(sqlstore.New(leases, sqlstore.Config{}))
+	store := engines.MustNew(sqlstore.New(leases, sqlstore.Config{}))
 	var writers []*writer
 	add := func(name string) *writer {
 		w := &writer{name: name, store: store, ledger: book, source: &source{ledger: book}, rand: rand.New(rand.NewPCG(seed, uint64(len(writers))))}
@@ -133,24 +134,13 @@ func knock(t *testing.T, server *testserver.Server, db, leases *sql.DB, dialect 
 	all.Wait()
 	// What was under way when its writer gave up comes to an end.
 	must(t, server.Restart())
-	eventually(t, func() error { return db.PingContext(t.Context()) })
+	engines.Eventually(t, ample, func() error { return db.PingContext(t.Context()) })
 	summary, faults := book.check(db)
 	for _, err := range faults {
 		t.Error(err)
 	}
 	t.Log(summary)
 	t.Logf("knocks: %v", done)
-}
-
-func eventually(t *testing.T, f func() error) {
-	t.Helper()
-	var err error
-	for deadline := time.Now().Add(ample); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
-		if err = f(); err == nil {
-			return
-		}
-	}
-	t.Fatal(err)
 }
 
 // ample is for what is certain to come, on a machine that is busy.
@@ -203,17 +193,4 @@ func knocks(t *testing.T, d time.Duration, server *testserver.Server, writers []
 	return done
 }
 
-// mustNew returns a store that New has made.
-func mustNew[S any](s S, err error) S {
-	if err != nil {
-		panic(err)
-	}
-	return s
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = engines.Must

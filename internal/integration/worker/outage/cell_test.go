@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
@@ -42,7 +43,7 @@ func (f figures) String() string {
 func (c cell) run(t *testing.T, s settings) figures {
 	b := c.database.start(t, c.how)
 	p := c.way.open(t, b, c.pool)
-	gen, err := worker.Open(t.Context(), mustNew(sqlstore.New(p.leases, sqlstore.Config{})), worker.Config{Namespace: "orders", FenceWindow: s.window, ClaimWait: patience})
+	gen, err := worker.Open(t.Context(), engines.MustNew(sqlstore.New(p.leases, sqlstore.Config{})), worker.Config{Namespace: "orders", FenceWindow: s.window, ClaimWait: patience})
 	must(t, err)
 	write := p.writer(t, source{gen})
 	ctx, stop := context.WithCancel(t.Context())
@@ -184,17 +185,4 @@ func keep(ctx context.Context, err error) {
 	}
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// mustNew returns a store that New has made.
-func mustNew[S any](s S, err error) S {
-	if err != nil {
-		panic(err)
-	}
-	return s
-}
+var must = engines.Must
