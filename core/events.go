@@ -68,7 +68,7 @@ func (o logObserver) Observe(e Event) {
 	o.log.LogAttrs(context.Background(), e.Level, "snowkey: "+strings.ReplaceAll(string(e.Kind), "_", " "), attrs...)
 }
 
-// reporter sends a generator's events to its Observer.
+// reporter has a generator's Observer, and decides which events it receives.
 type reporter struct {
 	observer Observer // nil: none
 	start    time.Time
@@ -89,11 +89,17 @@ func (r *reporter) due(kind EventKind) bool {
 	return now >= next && r.next[i].CompareAndSwap(next, now+int64(time.Second))
 }
 
-// report sends an event that is due.
-func (r *reporter) report(kind EventKind, worker int64, duration time.Duration, err error) {
-	e := Event{Kind: kind, Level: slog.LevelWarn, Worker: worker, Duration: duration, Err: err}
+// observe reports an event to the Observer, if there is one.
+func (g *Generator) observe(kind EventKind, d time.Duration, err error) {
+	if !g.reporter.due(kind) {
+		return
+	}
+	e := Event{Kind: kind, Level: slog.LevelWarn, Duration: d, Err: err}
 	if kind == GrantReplaced {
 		e.Level = slog.LevelInfo
 	}
-	r.observer.Observe(e)
+	if a := g.current.Load(); a != nil {
+		e.Worker = a.grant.worker
+	}
+	g.reporter.observer.Observe(e)
 }

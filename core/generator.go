@@ -218,18 +218,6 @@ func (g *Generator) clockEvent(kind EventKind, d time.Duration) {
 	g.observe(kind, d, nil)
 }
 
-// observe reports an event to the Observer, if there is one.
-func (g *Generator) observe(kind EventKind, d time.Duration, err error) {
-	if !g.reporter.due(kind) {
-		return
-	}
-	var worker int64
-	if a := g.current.Load(); a != nil {
-		worker = a.grant.worker
-	}
-	g.reporter.report(kind, worker, d, err)
-}
-
 // Layout returns the layout of the ids, with defaults.
 func (g *Generator) Layout() Layout {
 	if g.layout == nil {
