@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"math"
 	"sync/atomic"
 	"time"
@@ -42,6 +43,17 @@ type allocator struct {
 
 	_     [64]byte // the fast path reads what is before this, and writes nothing of the queue
 	queue queue
+}
+
+// slotRange is the slots from from to before to.
+type slotRange struct{ from, to uint64 }
+
+func (r slotRange) compare(from uint64) int { return cmp.Compare(r.from, from) }
+
+// chunk is slots of one allocator. The zero value is none.
+type chunk struct {
+	allocator *allocator
+	slotRange
 }
 
 // newAllocator returns an allocator that begins at the tick first, or at the grant's first tick

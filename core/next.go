@@ -62,7 +62,7 @@ func (g *Generator) Fill(ctx context.Context, ids []int64) error {
 		}
 		want := uint64(len(ids))
 		if from, ok := a.takeKnown(want); ok {
-			(&chunk{a, from, want}).write(ids)
+			(&chunk{a, slotRange{from, from + want}}).write(ids)
 			return nil
 		}
 	}
@@ -105,21 +105,15 @@ func (g *Generator) fillByClock(ctx context.Context, ids []int64) error {
 // chunks are the slots that a Fill has taken, until they are complete.
 type chunks []chunk
 
-// chunk is n slots in a row, the first of which is from.
-type chunk struct {
-	allocator *allocator
-	from, n   uint64
-}
-
 // add adds n slots. If they follow those of the last chunk, it extends that chunk.
 func (c *chunks) add(a *allocator, from, n uint64) {
 	if len(*c) > 0 {
-		if last := &(*c)[len(*c)-1]; last.allocator == a && last.from+last.n == from {
-			last.n += n
+		if last := &(*c)[len(*c)-1]; last.allocator == a && last.to == from {
+			last.to += n
 			return
 		}
 	}
-	*c = append(*c, chunk{a, from, n})
+	*c = append(*c, chunk{a, slotRange{from, from + n}})
 }
 
 // write writes the ids in ascending order. It sorts them if the allocator changed while they were
@@ -139,7 +133,7 @@ func (c chunks) write(ids []int64) {
 func (c *chunk) write(ids []int64) (rest []int64) {
 	l := c.allocator.layout
 	step := int64(1) << l.sequenceShift
-	out := ids[:c.n]
+	out, rest := ids[:c.to-c.from], ids[c.to-c.from:]
 	for slot := c.from; len(out) > 0; {
 		id := c.allocator.id(slot)
 		n := min(uint64(len(out)), l.sequenceMax+1-slot&l.sequenceMax)
@@ -149,5 +143,5 @@ func (c *chunk) write(ids []int64) (rest []int64) {
 		}
 		out, slot = out[n:], slot+n
 	}
-	return ids[c.n:]
+	return rest
 }

@@ -1,7 +1,6 @@
 package core
 
 import (
-	"cmp"
 	"slices"
 	"sync"
 )
@@ -17,23 +16,12 @@ import (
 // that is issued here is issued under mu, as is the closing of the cursor: so final and lastSlot are
 // complete when the allocator is closed, and the next one begins above all ids.
 type queue struct {
-	mu       sync.Mutex // held for a moment, never while waiting
-	end      uint64     // the cursor, when a reservation moved it last
-	lastSlot uint64     // the greatest slot that was issued, while the cursor is at end
-	gaps     []gap      // slots that were given back, in ascending order
-	unissued uint64     // how many slots before the cursor were reserved and not issued
-	final    uint64     // the cursor when the allocator was closed
-}
-
-// gap is n slots, the first of which is from.
-type gap struct{ from, n uint64 }
-
-func (g gap) compare(from uint64) int { return cmp.Compare(g.from, from) }
-
-// reservation is what a call has reserved. n == 0: nothing.
-type reservation struct {
-	allocator *allocator
-	gap
+	mu       sync.Mutex  // held for a moment, never while waiting
+	end      uint64      // the cursor, when a reservation moved it last
+	lastSlot uint64      // the greatest slot that was issued, while the cursor is at end
+	gaps     []slotRange // slots that were given back, in ascending order
+	unissued uint64      // how many slots before the cursor were reserved and not issued
+	final    uint64      // the cursor when the allocator was closed
 }
 
 // position is where an allocator is.
@@ -65,7 +53,7 @@ func (a *allocator) lockedPosition(now uint64) position {
 	}
 	// Forget what was given back and is before now, or below an id that was issued: a call gets neither
 	// a time before it began, nor a lesser id than a call that returned before.
-	old, _ := slices.BinarySearchFunc(q.gaps, max(q.lastSlot+1, now<<bits), gap.compare)
+	old, _ := slices.BinarySearchFunc(q.gaps, max(q.lastSlot+1, now<<bits), slotRange.compare)
 	q.gaps = slices.Delete(q.gaps, 0, old)
 	p.next, p.lastIssued = p.cursor, q.lastSlot>>bits
 	if len(q.gaps) > 0 {
@@ -77,7 +65,7 @@ func (a *allocator) lockedPosition(now uint64) position {
 
 // reserve reserves up to want slots from next on, all of one tick, and no more than half a tick, so
 // that a large Fill leaves room for others. It reports false if next is no longer the next one.
-func (a *allocator) reserve(r *reservation, next, want uint64) bool {
+func (a *allocator) reserve(r *chunk, next, want uint64) bool {
 	q := &a.queue
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -94,18 +82,17 @@ func (a *allocator) reserve(r *reservation, next, want uint64) bool {
 		q.unissued += n
 	} else {
 		g := &q.gaps[0]
-		n = min(n, g.n)
-		g.from, g.n = g.from+n, g.n-n
-		if g.n == 0 {
+		n = min(n, g.to-g.from)
+		if g.from += n; g.from == g.to {
 			q.gaps = slices.Delete(q.gaps, 0, 1)
 		}
 	}
-	*r = reservation{a, gap{next, n}}
+	*r = chunk{a, slotRange{next, next + n}}
 	return true
 }
 
 // takeReserved takes reserved slots. It reports false if they may not be issued yet, or no more.
-func (a *allocator) takeReserved(r gap) bool {
+func (a *allocator) takeReserved(r slotRange) bool {
 	if _, _, limit := a.limits(); r.from>>a.layout.SequenceBits > a.lastAllowed(limit) {
 		return false
 	}
@@ -115,19 +102,19 @@ func (a *allocator) takeReserved(r gap) bool {
 	if a.lockedPosition(0).closed {
 		return false
 	}
-	q.lastSlot = max(q.lastSlot, r.from+r.n-1)
-	q.unissued -= r.n
+	q.lastSlot = max(q.lastSlot, r.to-1)
+	q.unissued -= r.to - r.from
 	return true
 }
 
 // giveBack gives back reserved slots.
-func (a *allocator) giveBack(r gap) {
+func (a *allocator) giveBack(r slotRange) {
 	q := &a.queue
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	i, _ := slices.BinarySearchFunc(q.gaps, r.from, gap.compare)
-	if i > 0 && q.gaps[i-1].from+q.gaps[i-1].n == r.from && r.from&a.sequenceMax != 0 { // of the same tick
-		q.gaps[i-1].n += r.n
+	i, _ := slices.BinarySearchFunc(q.gaps, r.from, slotRange.compare)
+	if i > 0 && q.gaps[i-1].to == r.from && r.from&a.sequenceMax != 0 { // of the same tick
+		q.gaps[i-1].to = r.to
 		return
 	}
 	q.gaps = slices.Insert(q.gaps, i, r)

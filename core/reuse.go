@@ -42,8 +42,6 @@ type unusedSlots struct {
 	ranges []slotRange // part of buf: ascending, disjoint, none empty
 }
 
-type slotRange struct{ from, to uint64 }
-
 const maxRanges = 1 << 17 // beyond this, the oldest are dropped
 
 // newUnusedSlots makes room for a window of so many ticks, twice: each tick leaves at most one

@@ -24,18 +24,18 @@ type waitState struct {
 	back       bool            // it has waited for a clock that stepped back
 	lookedLate bool            // its time was over, and it has looked once more
 	next       uint64          // the slot that it may reserve; 0: none
-	reserved   reservation     // what it waits for
+	reserved   chunk           // the slots that it waits for
 }
 
 // take takes the reserved slots, once the clock and the fence allow them. If there are none, it
 // takes others. What was reserved from another allocator is given up: that one is closed.
 func (w *waitState) take(a *allocator) (from, n uint64) {
 	switch r := &w.reserved; {
-	case r.n == 0 || r.allocator != a:
-		r.n = 0
+	case r.allocator != a:
+		*r = chunk{}
 		from, n = a.take(w.want)
-	case a.takeReserved(r.gap):
-		from, n, r.n = r.from, r.n, 0
+	case a.takeReserved(r.slotRange):
+		from, n, *r = r.from, r.to-r.from, chunk{}
 	}
 	if n == 0 && w.single && a.unused != nil {
 		return a.takeUnused()
@@ -50,8 +50,8 @@ func (w *waitState) restart() {
 
 // end ends a call that does not need what it has reserved.
 func (w *waitState) end() {
-	if r := &w.reserved; r.n > 0 {
-		r.allocator.giveBack(r.gap)
+	if r := &w.reserved; r.allocator != nil {
+		r.allocator.giveBack(r.slotRange)
 	}
 }
 
@@ -86,7 +86,7 @@ func (g *Generator) await(ctx context.Context, a *allocator, w *waitState) error
 	fence := a.grant.fence.Load()
 	w.changed, w.next = changed, 0
 	tick := max(p.next>>l.SequenceBits, now) // of the slots that the call waits for
-	if w.reserved.n > 0 {
+	if w.reserved.allocator != nil {
 		tick = w.reserved.from >> l.SequenceBits
 	} else if p.next>>l.SequenceBits == tick { // otherwise it is before the clock
 		w.next = p.next

@@ -77,10 +77,10 @@ mutant 'claim without a compare: redisstore' worker/redisstore/write.lua "s/if s
 
 # The line of calls that wait: a slot is issued by the call that has reserved it, or by none.
 line="Reserved|GivenBack|FailedCalls|AtTheFence|CancelledReservations|Impatient|Line|OldTime|ReservationsAtRandom"
-mutant 'line: a reservation is given back twice' core/wait.go 's/r\.allocator\.giveBack\(r\.gap\)/r.allocator.giveBack(r.gap)\n\t\tr.allocator.giveBack(r.gap)/' ./core "$line"
-mutant 'line: a cancelled call keeps its slots' core/wait.go 's/\tr\.allocator\.giveBack\(r\.gap\)\n//' ./core "$line"
+mutant 'line: a reservation is given back twice' core/wait.go 's/r\.allocator\.giveBack\(r\.slotRange\)/r.allocator.giveBack(r.slotRange)\n\t\tr.allocator.giveBack(r.slotRange)/' ./core "$line"
+mutant 'line: a cancelled call keeps its slots' core/wait.go 's/\tr\.allocator\.giveBack\(r\.slotRange\)\n//' ./core "$line"
 mutant 'line: a reservation is issued after the end' core/queue.go 's/if a\.lockedPosition\(0\)\.closed \{/if false {/' ./core "$line"
-mutant 'line: a reserved slot that is issued is not the last' core/queue.go 's/\tq\.lastSlot = max\(q\.lastSlot, r\.from\+r\.n-1\)\n//' ./core "$line"
+mutant 'line: a reserved slot that is issued is not the last' core/queue.go 's/\tq\.lastSlot = max\(q\.lastSlot, r\.to-1\)\n//' ./core "$line"
 mutant 'line: a gap below the last id is issued' core/queue.go 's/max\(q\.lastSlot\+1, (now<<bits)\)/$1/' ./core "$line"
 mutant 'line: a reservation is issued before its time' core/queue.go 's/if _, _, limit := a\.limits\(\); r\.from.* \{/if false {/' ./core "$line"
 mutant 'line: a slot before the clock is reserved' core/wait.go 's/else if p\.next>>l\.SequenceBits == tick \{/else {/' ./core "$line"
