@@ -96,7 +96,8 @@ func (g *Generator) await(ctx context.Context, a *allocator, w *waitState) error
 		return fmt.Errorf("%w: it ended at %s", ErrTimestampExhausted, formatTime(l.end))
 	case tick >= fence:
 		return g.awaitFence(ctx, a, w, fence, fenceErr)
-	case waited/2 > max(g.maxWait, g.policy.maxWait): // slots may come and go without end, as when the clock jumps back and forth
+	case waited/2 > max(g.maxWait, g.policy.maxWait):
+		// Slots may come and go without end, as when the clock jumps back and forth.
 		if w.mayLookAgain() {
 			return nil
 		}

@@ -17,7 +17,7 @@ type Table struct {
 	ident    pgx.Identifier // as the server knows it
 	types    []column       // nil: not yet known
 	primary  []string       // the columns of the primary key; none if the load does not write all of them
-	missing  error          // for a row that is, or may be, missing: it counts if a table follows, whose rows may refer to it
+	missing  error          // for a row that is, or may be, missing; it counts if a table follows
 
 	values []any // of the row that is being encoded
 	rows   rows  // that are being written
