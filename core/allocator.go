@@ -3,8 +3,6 @@ package core
 import (
 	"cmp"
 	"math"
-	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -45,6 +43,17 @@ type allocator struct {
 
 	_     [64]byte // the fast path reads what is before this, and writes nothing of the queue
 	queue queue
+}
+
+// slotRange is the slots from from to before to.
+type slotRange struct{ from, to uint64 }
+
+func (r slotRange) compare(from uint64) int { return cmp.Compare(r.from, from) }
+
+// chunk is slots of one allocator. The zero value is none.
+type chunk struct {
+	allocator *allocator
+	slotRange
 }
 
 // newAllocator returns an allocator that begins at the tick first, or at the grant's first tick
@@ -105,9 +114,9 @@ func (a *allocator) takeByClock(want uint64) (from, n uint64, at clockReading, l
 	l := a.layout
 	bits := l.SequenceBits
 	cursor := a.cursor.Load()
-	at, now, maxTick := a.limits()
+	at, now, limit := a.limits()
 	for {
-		last = a.lastTick(maxTick)
+		last = a.lastAllowed(limit)
 		if now > last { // at the fence, or after the end of the layout
 			return 0, 0, at, last
 		}
@@ -140,15 +149,15 @@ func (a *allocator) takeByClock(want uint64) (from, n uint64, at clockReading, l
 		// costs more than the id. So let the other core continue for a while. Then read the
 		// clock before the cursor, so that the other has less time to move the cursor.
 		a.clock.backOff()
-		at, now, maxTick = a.limits()
+		at, now, limit = a.limits()
 		cursor = a.cursor.Load()
 	}
 }
 
-// lastTick returns the last tick in which ids may be issued, if the clock allows maxTick. No
-// other function enforces the fence.
-func (a *allocator) lastTick(maxTick uint64) uint64 {
-	last := min(maxTick+a.maxAhead, a.layout.lastTick)
+// lastAllowed returns the last tick in which ids may be issued, if the clocks have reached the tick
+// limit. No other function enforces the fence.
+func (a *allocator) lastAllowed(limit uint64) uint64 {
+	last := min(limit+a.maxAhead, a.layout.usableMax)
 	if fence := a.grant.fence.Load(); fence <= last {
 		if fence == 0 {
 			return 0 // revoked; no id is issued in tick 0
@@ -158,15 +167,15 @@ func (a *allocator) lastTick(maxTick uint64) uint64 {
 	return last
 }
 
-// limits reads the clocks. It returns the present tick, and the last tick that they allow, see limit.
-func (a *allocator) limits() (at clockReading, now, maxTick uint64) {
+// limits reads the clocks. It returns the present tick, and that of the time returned by limit.
+func (a *allocator) limits() (at clockReading, now, limit uint64) {
 	if a.policy.kind == policyDetached {
-		return at, 0, a.layout.lastTick
+		return at, 0, a.layout.usableMax
 	}
 	at = a.clock.read()
 	now = a.clock.tickAt(at.wall)
-	if limit := a.limit(at); limit != at.wall {
-		return at, now, a.clock.tickAt(limit)
+	if ns := a.limit(at); ns != at.wall {
+		return at, now, a.clock.tickAt(ns)
 	}
 	return at, now, now
 }
@@ -192,11 +201,6 @@ func (a *allocator) timeUntil(tick uint64) time.Duration {
 		d = by * grantClockSlow
 	}
 	return time.Duration(max(d, 0))
-}
-
-// oldestUnused returns the first tick of the window that Reuse has before tick.
-func (a *allocator) oldestUnused(tick uint64) uint64 {
-	return tick - min(uint64(a.policy.window/a.layout.Tick), tick)
 }
 
 // id returns the id of a slot. (No shift exceeds 63. The masks tell the compiler so, which makes
@@ -225,135 +229,4 @@ func (a *allocator) close() position {
 func (a *allocator) slotsPassed() uint64 {
 	p := a.position(0)
 	return p.cursor - a.first - p.unissued + a.reused.Load()
-}
-
-// queue orders calls that wait for slots that may not be issued yet. The cursor is the queue: a
-// call that finds no slot reserves the next ones, and issues them when the clock and the fence
-// allow their tick. Later calls reserve later slots. So each gets its slots in turn, and no call
-// has to wake another.
-//
-// A reserved slot is before the cursor, so only its call can issue it. The call issues it once, or
-// gives it back once: if calls that give up kept their slots, a load above the cap could fill the line with
-// slots of calls that are gone. A slot that was given back is reserved by another call, or forgotten. All
-// that is issued here is issued under mu, as is the closing of the cursor: so final and last are
-// complete when the allocator is closed, and the next one begins above all ids.
-type queue struct {
-	mu       sync.Mutex // held for a moment, never while waiting
-	end      uint64     // the cursor, when a reservation moved it last
-	last     uint64     // the greatest slot that was issued, while the cursor is at end
-	gaps     []gap      // slots that were given back, in ascending order
-	unissued uint64     // how many slots before the cursor were reserved and not issued
-	final    uint64     // the cursor when the allocator was closed
-}
-
-// gap is n slots, the first of which is from.
-type gap struct{ from, n uint64 }
-
-func (g gap) compare(from uint64) int { return cmp.Compare(g.from, from) }
-
-// catchUp records that take has moved the cursor, if it has: the slot before the cursor is issued then.
-// It forgets slots that were given back and are before lowest, or below an id that was issued: a call
-// gets neither a time before it began, nor a lesser id than a call that returned before.
-func (q *queue) catchUp(cursor, lowest uint64) {
-	if cursor != q.end {
-		q.end, q.last = cursor, cursor-1
-	}
-	old, _ := slices.BinarySearchFunc(q.gaps, max(q.last+1, lowest), gap.compare)
-	q.gaps = slices.Delete(q.gaps, 0, old)
-}
-
-// reservation is what a call has reserved. n == 0: nothing.
-type reservation struct {
-	allocator *allocator
-	gap
-}
-
-// position is where an allocator is.
-type position struct {
-	cursor     uint64 // as when the allocator was closed, if it is
-	next       uint64 // the slot to be reserved: the cursor, or one that was given back
-	lastIssued uint64 // the tick of the last id, or one before the first tick if there is none yet
-	unissued   uint64
-	issued     bool // whether there is an id yet
-	closed     bool
-}
-
-// position returns the position at the tick now, before which no slot is reserved.
-func (a *allocator) position(now uint64) position {
-	a.queue.mu.Lock()
-	defer a.queue.mu.Unlock()
-	return a.lockedPosition(now)
-}
-
-func (a *allocator) lockedPosition(now uint64) position {
-	q := &a.queue
-	p := position{cursor: a.cursor.Load(), unissued: q.unissued}
-	if p.closed = p.cursor == closedCursor; p.closed {
-		p.cursor = q.final
-	}
-	q.catchUp(p.cursor, now<<a.layout.SequenceBits)
-	p.next, p.lastIssued = p.cursor, q.last>>a.layout.SequenceBits
-	if len(q.gaps) > 0 {
-		p.next = q.gaps[0].from
-	}
-	p.issued = p.lastIssued >= a.first>>a.layout.SequenceBits
-	return p
-}
-
-// reserve reserves up to want slots from next on, all of one tick, and no more than half a tick, so
-// that a large Fill leaves room for others. It reports false if next is no longer the next one.
-func (a *allocator) reserve(r *reservation, next, want uint64) bool {
-	q := &a.queue
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	p := a.lockedPosition(0)
-	if p.next != next || p.closed {
-		return false
-	}
-	n := min(want, a.sequenceMax+1-next&a.sequenceMax, a.sequenceMax/2+1)
-	if next == p.cursor {
-		if !a.cursor.CompareAndSwap(next, next+n) {
-			return false
-		}
-		q.end = next + n
-		q.unissued += n
-	} else {
-		g := &q.gaps[0]
-		n = min(n, g.n)
-		g.from, g.n = g.from+n, g.n-n
-		if g.n == 0 {
-			q.gaps = slices.Delete(q.gaps, 0, 1)
-		}
-	}
-	*r = reservation{a, gap{next, n}}
-	return true
-}
-
-// takeReserved takes reserved slots. It reports false if they may not be issued yet, or no more.
-func (a *allocator) takeReserved(r gap) bool {
-	if _, _, maxTick := a.limits(); r.from>>a.layout.SequenceBits > a.lastTick(maxTick) {
-		return false
-	}
-	q := &a.queue
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if a.lockedPosition(0).closed {
-		return false
-	}
-	q.last = max(q.last, r.from+r.n-1)
-	q.unissued -= r.n
-	return true
-}
-
-// giveBack gives back reserved slots.
-func (a *allocator) giveBack(r gap) {
-	q := &a.queue
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	i, _ := slices.BinarySearchFunc(q.gaps, r.from, gap.compare)
-	if i > 0 && q.gaps[i-1].from+q.gaps[i-1].n == r.from && r.from&a.sequenceMax != 0 { // of the same tick
-		q.gaps[i-1].n += r.n
-		return
-	}
-	q.gaps = slices.Insert(q.gaps, i, r)
 }

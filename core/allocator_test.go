@@ -293,9 +293,9 @@ func TestReservationsEndWithTheGrant(t *testing.T) {
 }
 
 // reservedAllocator returns an allocator that has issued a tick of four slots and reserved two of the next.
-func reservedAllocator(t *testing.T) (a *allocator, r reservation) {
+func reservedAllocator(t *testing.T) (a *allocator, r chunk) {
 	a = bubbleGenerator(t, Fixed(0)).current.Load()
-	if !a.reserve(&r, a.position(0).next, 9) || r.n != 2 {
+	if !a.reserve(&r, a.position(0).next, 9) || r.to-r.from != 2 {
 		t.Fatalf("reserved %+v", r)
 	}
 	return a, r
@@ -310,10 +310,10 @@ func TestReservedSlotsAfterTheEnd(t *testing.T) {
 		if unused := a.close().lastIssued + 1; unused != tick {
 			t.Errorf("unused from tick %d on, want %d", unused, tick)
 		}
-		if a.takeReserved(r.gap) {
+		if a.takeReserved(r.slotRange) {
 			t.Error("issued after the end")
 		}
-		a.giveBack(r.gap)
+		a.giveBack(r.slotRange)
 		if a.reserve(&r, r.from, 1) || a.close().lastIssued+1 != tick {
 			t.Error("reserved after the end")
 		}

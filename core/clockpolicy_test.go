@@ -169,6 +169,30 @@ func TestReuseIssuesUnusedSlots(t *testing.T) {
 	})
 }
 
+// What was passed over is below the fence, so Reuse issues it while new ids wait for the fence, unless the
+// grant is revoked.
+func TestReuseAtTheFence(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		l := core.Layout{TimeBits: 41, WorkerBits: 5, SequenceBits: 2}
+		began := time.Now()
+		gr := mustGrant(t, l, 1, began, began.Add(10*time.Millisecond))
+		g := mustNew(t, core.Config{Layout: l, Worker: holder{gr}, Now: clock.now, ClockPolicy: core.Reuse{Window: 20 * time.Millisecond}})
+		for range 9 {
+			time.Sleep(time.Millisecond)
+			next(t, g)
+		}
+		mustFill(t, g, 3) // the rest of the last tick below the fence
+		clock.offset = -5 * time.Millisecond
+		if p := next(t, g); !p.Time.Equal(began.Add(4 * time.Millisecond)) {
+			t.Errorf("an id of %v after the beginning, want 4ms", p.Time.Sub(began))
+		}
+		gr.Revoke(nil)
+		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrLost) {
+			t.Error(err)
+		}
+	})
+}
+
 // source gives its grants, one after the other, and then an error.
 type source struct {
 	grants []*core.Grant

@@ -159,30 +159,28 @@ func (c *counter) compare(elapsed int64) {
 		return // a pause
 	}
 	counts, ns := float64(count-c.count), float64(before-c.elapsed)
-	first := c.elapsed == 0
+	rate, drift := counts/ns, math.Abs(counts/c.rate-ns) // drift is infinite or NaN without a rate
+	first, agrees := c.elapsed == 0, drift <= ns/512
 	c.last, c.count, c.elapsed, c.next = count, count, before, before+compareEvery
-	differs := math.Abs(counts/c.rate - ns) // infinite or NaN before the first rate
 	switch {
+	case first: // there is nothing to compare with
+		c.next = before + firstEvery
 	case !c.trusted.Load():
-		rate := counts / ns
-		agrees := !first && differs <= ns/512 && rate >= lowestRate && rate <= highestRate
-		if c.trusted.Store(agrees); !agrees {
+		c.rate = rate
+		if agrees && rate >= lowestRate && rate <= highestRate {
+			c.trusted.Store(true)
+		} else {
 			c.next = before + firstEvery
 		}
-		if first {
-			return
-		}
-	case differs > float64(tolerance)+ns/512:
-		if c.disagreed {
-			c.stop(time.Duration(min(differs, math.MaxInt64/2)))
-		}
-		c.disagreed = true // keep the rate: the counter may have jumped just once
-		return
-	case differs > ns/512:
+	case agrees:
+		c.disagreed, c.rate = false, rate
+	case drift <= float64(tolerance)+ns/512:
 		c.disagreed = false
-		return
+	case c.disagreed: // twice in a row
+		c.stop(time.Duration(min(drift, math.MaxInt64/2)))
+	default:
+		c.disagreed = true // keep the rate: the counter may have jumped just once
 	}
-	c.disagreed, c.rate = false, counts/ns
 }
 
 // stop rejects the counter for good. It reports this only of a trusted counter, which may have

@@ -61,7 +61,7 @@
 // This package imports the standard library only.
 //
 // To read the code, begin with layout.go and id.go, then grant.go, clock.go and clockpolicy.go.
-// allocator.go issues ids under one grant, and counter.go saves it most readings of the clock.
-// Then come generator.go, next.go, wait.go (at the cap, at the fence, after a step back) and
-// handover.go (to another grant). report.go has the errors, events and figures.
+// allocator.go issues ids under one grant, queue.go orders the calls that wait for them, reuse.go has
+// what the policy Reuse needs, and counter.go saves most readings of the clock. Then come generator.go,
+// next.go, wait.go (at the cap, at the fence, after a step back) and handover.go (to another grant).
 package core

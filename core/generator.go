@@ -35,7 +35,7 @@ type Generator struct {
 	current    atomic.Pointer[allocator]
 	sleeping   sync.Mutex         // held by the call that sleeps precisely; only TryLock is used
 	regranting chan struct{}      // held while asking the source for another grant
-	chunks     sync.Pool          // of *[]chunk, for a large Fill
+	chunks     sync.Pool          // of *chunks, for Fill
 	life       context.Context    // done after Close
 	end        context.CancelFunc // of life
 
@@ -218,57 +218,12 @@ func (g *Generator) clockEvent(kind EventKind, d time.Duration) {
 	g.observe(kind, d, nil)
 }
 
-// observe reports an event to the Observer, if there is one.
-func (g *Generator) observe(kind EventKind, d time.Duration, err error) {
-	if !g.reporter.due(kind) {
-		return
-	}
-	var worker int64
-	if a := g.current.Load(); a != nil {
-		worker = a.grant.worker
-	}
-	g.reporter.report(kind, worker, d, err)
-}
-
 // Layout returns the layout of the ids, with defaults.
 func (g *Generator) Layout() Layout {
 	if g.layout == nil {
 		return Layout{}
 	}
 	return g.layout.Layout
-}
-
-// Stats returns a snapshot. It costs the generator nothing: the number of ids follows from the
-// cursor and what it has skipped. A zero Generator has zero Stats.
-func (g *Generator) Stats() Stats {
-	if g.current.Load() == nil {
-		return Stats{}
-	}
-	g.mu.Lock() // so that the allocator is not replaced meanwhile
-	a := g.current.Load()
-	issued := g.passed + a.slotsPassed() // before skipped, which rises before the cursor does: so Issued is never too high
-	g.mu.Unlock()
-	issued -= min(g.counters.skipped.Load(), issued)
-	st := Stats{
-		Issued:          g.counters.raiseIssued(issued),
-		Waited:          g.counters.waited.Load(),
-		Exhausted:       g.counters.exhausted.Load(),
-		StepsBack:       g.counters.stepsBack.Load(),
-		LargestStepBack: time.Duration(g.counters.largestStepBack.Load()),
-		Worker:          a.grant.worker,
-		HasFence:        a.grant.hasFence,
-		CounterTrusted:  g.clock.counter.trusted.Load(),
-	}
-	now := min(g.clock.tickAt(g.clock.read().wall), g.layout.tickMax)
-	wall := a.layout.startOf(now)
-	if p := a.position(0); p.issued && p.lastIssued > now {
-		st.Ahead = a.layout.startOf(p.lastIssued).Sub(wall)
-	}
-	if fence := a.grant.fence.Load(); st.HasFence && fence > now {
-		st.FenceLeft = a.layout.startOf(fence).Sub(wall)
-	}
-	st.LayoutLeft = max(g.layout.end.Sub(wall), 0)
-	return st
 }
 
 // Close ends the generator: calls that wait, and all later ones, return [ErrClosed]. After it

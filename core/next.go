@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"sync"
 )
 
 // Next issues one id. If there is no slot for it, it waits for at most Config.MaxWait, or until
@@ -43,12 +42,8 @@ func (g *Generator) nextByClock(ctx context.Context) (int64, error) {
 		if n == 1 {
 			return a.id(from), nil
 		}
-		slot, ok, err := g.await(ctx, a, &wait)
-		if err != nil {
+		if err := g.await(ctx, a, &wait); err != nil {
 			return 0, err
-		}
-		if ok {
-			return a.id(slot), nil
 		}
 	}
 }
@@ -67,7 +62,7 @@ func (g *Generator) Fill(ctx context.Context, ids []int64) error {
 		}
 		want := uint64(len(ids))
 		if from, ok := a.takeKnown(want); ok {
-			(&chunk{a, from, want}).write(ids)
+			(&chunk{a, slotRange{from, from + want}}).write(ids)
 			return nil
 		}
 	}
@@ -76,9 +71,16 @@ func (g *Generator) Fill(ctx context.Context, ids []int64) error {
 
 // fillByClock does what Fill does, and reads the clock.
 func (g *Generator) fillByClock(ctx context.Context, ids []int64) error {
+	taken, _ := g.chunks.Get().(*chunks)
+	if taken == nil {
+		taken = new(chunks)
+	}
+	defer func() {
+		clear(*taken) // so that the allocators can be collected
+		*taken = (*taken)[:0]
+		g.chunks.Put(taken)
+	}()
 	wait := waitState{want: uint64(len(ids))}
-	taken := batch{pool: &g.chunks}
-	defer taken.free()
 	defer wait.end()
 	for wait.want > 0 {
 		if err := ctx.Err(); err != nil {
@@ -92,7 +94,7 @@ func (g *Generator) fillByClock(ctx context.Context, ids []int64) error {
 			taken.add(a, from, n)
 			wait.want -= n
 			wait.restart()
-		} else if _, _, err := g.await(ctx, a, &wait); err != nil {
+		} else if err := g.await(ctx, a, &wait); err != nil {
 			return err
 		}
 	}
@@ -100,71 +102,28 @@ func (g *Generator) fillByClock(ctx context.Context, ids []int64) error {
 	return nil
 }
 
-// batch collects the slots that a Fill takes, until they are complete.
-type batch struct {
-	few  [8]chunk   // the first chunks, which need no allocation
-	n    int        // how many of few are in use
-	more *[]chunk   // the others; nil: none
-	pool *sync.Pool // of *[]chunk
-}
-
-// chunk is n slots in a row, the first of which is from.
-type chunk struct {
-	allocator *allocator
-	from, n   uint64
-}
+// chunks are the slots that a Fill has taken, until they are complete.
+type chunks []chunk
 
 // add adds n slots. If they follow those of the last chunk, it extends that chunk.
-func (b *batch) add(a *allocator, from, n uint64) {
-	if last := b.last(); last != nil && last.allocator == a && last.from+last.n == from {
-		last.n += n
-		return
-	}
-	if b.n < len(b.few) {
-		b.few[b.n] = chunk{a, from, n}
-		b.n++
-		return
-	}
-	if b.more == nil {
-		if b.more, _ = b.pool.Get().(*[]chunk); b.more == nil {
-			b.more = new([]chunk)
+func (c *chunks) add(a *allocator, from, n uint64) {
+	if len(*c) > 0 {
+		if last := &(*c)[len(*c)-1]; last.allocator == a && last.to == from {
+			last.to += n
+			return
 		}
 	}
-	*b.more = append(*b.more, chunk{a, from, n})
-}
-
-// free returns what was borrowed from the pool.
-func (b *batch) free() {
-	if b.more != nil {
-		clear(*b.more) // so that the allocators can be collected
-		*b.more = (*b.more)[:0]
-		b.pool.Put(b.more)
-	}
-}
-
-func (b *batch) last() *chunk {
-	switch {
-	case b.more != nil:
-		return &(*b.more)[len(*b.more)-1]
-	case b.n > 0:
-		return &b.few[b.n-1]
-	}
-	return nil
+	*c = append(*c, chunk{a, slotRange{from, from + n}})
 }
 
 // write writes the ids in ascending order. It sorts them if the allocator changed while they were
 // taken, because ids may descend then. Otherwise the chunks are in ascending order.
-func (b *batch) write(ids []int64) {
+func (c chunks) write(ids []int64) {
 	rest := ids
-	for i := range b.n {
-		rest = b.few[i].write(rest)
+	for i := range c {
+		rest = c[i].write(rest)
 	}
-	if b.more != nil {
-		for i := range *b.more {
-			rest = (*b.more)[i].write(rest)
-		}
-	}
-	if b.n > 0 && b.last().allocator != b.few[0].allocator {
+	if len(c) > 0 && c[len(c)-1].allocator != c[0].allocator {
 		slices.SortFunc(ids, func(x, y int64) int { return cmp.Compare(uint64(x), uint64(y)) })
 	}
 }
@@ -174,7 +133,7 @@ func (b *batch) write(ids []int64) {
 func (c *chunk) write(ids []int64) (rest []int64) {
 	l := c.allocator.layout
 	step := int64(1) << l.sequenceShift
-	out := ids[:c.n]
+	out, rest := ids[:c.to-c.from], ids[c.to-c.from:]
 	for slot := c.from; len(out) > 0; {
 		id := c.allocator.id(slot)
 		n := min(uint64(len(out)), l.sequenceMax+1-slot&l.sequenceMax)
@@ -184,5 +143,5 @@ func (c *chunk) write(ids []int64) (rest []int64) {
 		}
 		out, slot = out[n:], slot+n
 	}
-	return ids[c.n:]
+	return rest
 }

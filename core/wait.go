@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,10 +11,9 @@ import (
 
 // waitState is the state of one call that waits.
 type waitState struct {
-	want       uint64 // how many slots the call still needs
-	single     bool   // it is a Next
-	began      time.Time
-	rounds     int             // calls of await
+	want       uint64          // how many slots the call still needs
+	single     bool            // it is a Next
+	began      time.Time       // of the wait; zero: it has not begun
 	spins      int             // waits too short to sleep
 	regrants   int             // how often it has asked for another grant
 	timer      *time.Timer     // for long waits
@@ -24,21 +24,22 @@ type waitState struct {
 	back       bool            // it has waited for a clock that stepped back
 	lookedLate bool            // its time was over, and it has looked once more
 	next       uint64          // the slot that it may reserve; 0: none
-	reserved   reservation     // what it waits for
+	reserved   chunk           // the slots that it waits for
 }
 
 // take takes the reserved slots, once the clock and the fence allow them. If there are none, it
 // takes others. What was reserved from another allocator is given up: that one is closed.
 func (w *waitState) take(a *allocator) (from, n uint64) {
-	r := &w.reserved
-	if r.n == 0 || r.allocator != a {
-		r.n = 0
-		return a.take(w.want)
+	switch r := &w.reserved; {
+	case r.allocator != a:
+		*r = chunk{}
+		from, n = a.take(w.want)
+	case a.takeReserved(r.slotRange):
+		from, n, *r = r.from, r.to-r.from, chunk{}
 	}
-	if !a.takeReserved(r.gap) {
-		return 0, 0
+	if n == 0 && w.single && a.unused != nil {
+		return a.takeUnused()
 	}
-	from, n, r.n = r.from, r.n, 0
 	return from, n
 }
 
@@ -49,8 +50,8 @@ func (w *waitState) restart() {
 
 // end ends a call that does not need what it has reserved.
 func (w *waitState) end() {
-	if r := &w.reserved; r.n > 0 {
-		r.allocator.giveBack(r.gap)
+	if r := &w.reserved; r.allocator != nil {
+		r.allocator.giveBack(r.slotRange)
 	}
 }
 
@@ -63,114 +64,99 @@ func (w *waitState) mayLookAgain() bool {
 }
 
 // await is called when take found no slot. It waits until there may be one: then the caller takes
-// again. It returns an unused slot that the ClockPolicy issues (ok), or an error, or neither. It holds no
-// lock while it waits.
+// again. It holds no lock while it waits.
 //
 // A call that waits lines up, at the cap, at the fence and after a step back: before it sleeps, it
 // reserves the next slots. A call that cannot get its slots in time fails before it reserves any. No
 // call reserves a slot whose time is past: if the clock is beyond the fence, calls do not line up.
-func (g *Generator) await(ctx context.Context, a *allocator, w *waitState) (slot uint64, ok bool, err error) {
-	if w.rounds++; w.rounds == 1 {
+func (g *Generator) await(ctx context.Context, a *allocator, w *waitState) error {
+	if w.began.IsZero() {
 		w.began = time.Now()
 	}
-	_, now, maxTick := a.limits()
+	l := a.layout
+	_, now, limit := a.limits()
 	p := a.position(now)
 	if p.closed {
-		return 0, false, g.afterClose(ctx, a, &w.regrants)
+		return g.afterClose(ctx, a, &w.regrants)
 	}
 	changed, revoked, fenceErr := a.grant.watch()
 	if revoked != nil {
-		return 0, false, g.replaceLost(ctx, a, &w.regrants, revoked)
-	}
-	w.changed = changed
-	l := a.layout
-	tick := max(p.next>>l.SequenceBits, now)
-	if w.reserved.n > 0 {
-		tick = w.reserved.from >> l.SequenceBits
-	}
-	if tick > l.lastTick {
-		return 0, false, fmt.Errorf("%w: it ended at %s", ErrTimestampExhausted, formatTime(l.end))
+		return g.replaceLost(ctx, a, &w.regrants, revoked)
 	}
 	fence := a.grant.fence.Load()
-	w.next = 0
-	if w.reserved.n == 0 && p.next>>l.SequenceBits == tick { // otherwise it is before the clock
+	w.changed, w.next = changed, 0
+	tick := max(p.next>>l.SequenceBits, now) // of the slots that the call waits for
+	if w.reserved.allocator != nil {
+		tick = w.reserved.from >> l.SequenceBits
+	} else if p.next>>l.SequenceBits == tick { // otherwise it is before the clock
 		w.next = p.next
 	}
-	if tick >= fence {
-		return 0, false, g.awaitFence(ctx, a, w, fence, fenceErr)
-	}
-	// Slots may come and go without end, as when the clock jumps back and forth.
-	if waited := time.Since(w.began); waited/2 > max(g.maxWait, g.policy.maxWait) {
+	switch waited := time.Since(w.began); {
+	case tick > l.usableMax:
+		return fmt.Errorf("%w: it ended at %s", ErrTimestampExhausted, formatTime(l.end))
+	case tick >= fence:
+		return g.awaitFence(ctx, a, w, fence, fenceErr)
+	case waited/2 > max(g.maxWait, g.policy.maxWait):
+		// Slots may come and go without end, as when the clock jumps back and forth.
 		if w.mayLookAgain() {
-			return 0, false, nil
+			return nil
 		}
-		return 0, false, g.giveUp(fmt.Errorf("%w: found no slot in %v, and calls wait at most %v", ErrSequenceExhausted, waited, g.maxWait))
-	}
-	if tick <= a.lastTick(maxTick) { // by now there is a slot
+		return g.giveUp(fmt.Errorf("%w: found no slot in %v, and calls wait at most %v", ErrSequenceExhausted, waited, g.maxWait))
+	case tick <= a.lastAllowed(limit): // by now there is a slot
 		if w.next > 0 && p.next < p.cursor { // which was given back: take would not find it
 			a.reserve(&w.reserved, w.next, w.want)
 		}
-		return 0, false, nil
+		return nil
 	}
 	d := a.timeUntil(tick - min(a.maxAhead, tick))
-	if now < p.lastIssued {
-		if !g.policy.hybrid && maxTick < p.lastIssued {
-			return g.applyPolicy(ctx, a, w, maxTick, p.lastIssued, d)
-		}
+	switch {
+	case !g.policy.hybrid && limit < p.lastIssued:
+		return g.applyPolicy(ctx, a, w, a.stepBack(p.lastIssued, limit), d)
+	case !p.issued && now < p.lastIssued && d > g.maxWait:
 		// The wall clock may have stepped back, but not what limits ids. So if there is no id yet, the
 		// call waits for the allocator's first slot.
-		if !p.issued && d > g.maxWait {
-			return 0, false, g.giveUp(g.notBegun(a))
-		}
+		return g.giveUp(g.notBegun(a))
 	}
 	if !w.exhausted && p.issued && tick > p.lastIssued && d <= g.maxWait {
 		w.exhausted = true
 		g.counters.exhausted.Add(1)
 	}
-	limit := g.maxWait
+	most := g.maxWait
 	if w.back { // the line is as long as it was
-		limit += g.policy.maxWait
+		most += g.policy.maxWait
 	}
-	return 0, false, g.awaitClock(ctx, a, w, d, limit, func() error {
+	return g.awaitClock(ctx, a, w, d, most, func() error {
 		return fmt.Errorf("%w: all ids before %s are issued or reserved; the next is due in %v, and the call has waited %v of at most %v",
-			ErrSequenceExhausted, formatTime(a.layout.startOf(tick)), d, time.Since(w.began), limit)
+			ErrSequenceExhausted, formatTime(l.startOf(tick)), d, time.Since(w.began), most)
 	})
 }
 
-// applyPolicy does what the ClockPolicy says about a step back: the clock allows the tick limit,
-// behind lastIssued, and reaches the next slot in d. It returns as await does.
-func (g *Generator) applyPolicy(ctx context.Context, a *allocator, w *waitState, limit, lastIssued uint64, d time.Duration) (slot uint64, ok bool, err error) {
-	back := a.layout.startOf(lastIssued).Sub(a.layout.startOf(limit))
-	tolerated := time.Duration(0)
+// applyPolicy does what the ClockPolicy says about a step back: the clock is behind the last id by back,
+// and reaches the next slot in d.
+func (g *Generator) applyPolicy(ctx context.Context, a *allocator, w *waitState, back, d time.Duration) error {
+	var tolerated time.Duration
 	switch g.policy.kind {
 	case policyWait:
-		if tolerated = g.policy.maxWait; tolerated == 0 {
-			tolerated = g.maxWait
-		}
+		tolerated = cmp.Or(g.policy.maxWait, g.maxWait)
 		w.back = true
-		return 0, false, g.awaitClock(ctx, a, w, d, tolerated, func() error { return &ClockError{Back: back, Tolerated: tolerated} })
+		return g.awaitClock(ctx, a, w, d, tolerated, func() error { return &ClockError{Back: back, Tolerated: tolerated} })
 	case policyRollback:
-		if err = g.rollBack(a, back); err != nil {
-			err = g.giveUp(err)
+		if err := g.rollBack(a, back); err != nil {
+			return g.giveUp(err)
 		}
-		return 0, false, err
+		return nil
+	case policyRotate:
+		if err := g.regrant(ctx, a, &w.regrants, RegrantRotate); err != nil {
+			return g.giveUp(fmt.Errorf("%w; no other worker ID: %w", &ClockError{Back: back}, err))
+		}
+		return nil
 	case policyReuse:
 		tolerated = g.policy.window
-		if w.single && back <= tolerated {
-			bits := a.layout.SequenceBits
-			if slot, ok = a.unused.take(limit<<bits, a.oldestUnused(lastIssued)<<bits); ok {
-				a.reused.Add(1)
-				return slot, true, nil
-			}
+		if w.single && back <= tolerated && w.mayLookAgain() { // the clock may have stepped back since take
+			return nil
 		}
-	case policyRotate:
-		err = g.regrant(ctx, a, &w.regrants, RegrantRotate)
-		if err != nil {
-			err = g.giveUp(fmt.Errorf("%w; no other worker ID: %w", &ClockError{Back: back}, err))
-		}
-		return 0, false, err
 	}
-	return 0, false, g.giveUp(&ClockError{Back: back, Tolerated: tolerated})
+	return g.giveUp(&ClockError{Back: back, Tolerated: tolerated})
 }
 
 // awaitFence waits for the fence to rise. If it does not, it asks for another grant. If
@@ -234,12 +220,12 @@ const (
 )
 
 // awaitClock waits for d, or for a change of the grant. It fails at once if the wait cannot end
-// before the context's deadline, or if the call would wait for more than limit in all. It may
-// return early: the caller looks again.
-func (g *Generator) awaitClock(ctx context.Context, a *allocator, w *waitState, d, limit time.Duration, refusal func() error) error {
-	left := limit - time.Since(w.began)
+// before the context's deadline, or, with the error refusal, if the call would wait for more than most in
+// all. It may return early: the caller looks again.
+func (g *Generator) awaitClock(ctx context.Context, a *allocator, w *waitState, d, most time.Duration, refusal func() error) error {
+	left := most - time.Since(w.began)
 	if left <= 0 || d > left {
-		if d <= limit && w.mayLookAgain() {
+		if d <= most && w.mayLookAgain() {
 			return nil
 		}
 		return g.giveUp(refusal())

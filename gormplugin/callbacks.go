@@ -115,7 +115,7 @@ func (p *Plugin) check(db *gorm.DB) error {
 	}
 	plan, s := p.registry.Plan(db, stmt.Schema, stmt.Table), statementOf(stmt)
 	on, conflict := conflictOf(stmt)
-	if plan.Database != nil {
+	if plan.DatabaseKey != nil {
 		if err := p.checkDatabaseKey(db, plan, conflict); err != nil {
 			return err
 		}
@@ -154,17 +154,17 @@ func (p *Plugin) check(db *gorm.DB) error {
 // no conflict clause. Else it logs one line for each model.
 func (p *Plugin) checkDatabaseKey(db *gorm.DB, plan *keys.Plan, conflict bool) error {
 	stmt, refuse := db.Statement, p.cfg.Strict && !conflict
-	if !refuse && (plan.Noticed.Load() || !plan.Database.Field.HasDefaultValue) || p.registry.Exempts(stmt.Schema, stmt.Table) {
+	if !refuse && (plan.Noticed.Load() || !plan.DatabaseKey.Field.HasDefaultValue) || p.registry.Exempts(stmt.Schema, stmt.Table) {
 		return nil
 	}
 	list := rows.List(stmt.ReflectValue)
 	if rows.Check(stmt, list) != nil {
 		return nil //nolint:nilerr // such rows are gorm's to accept or refuse
 	}
-	if zero, err := plan.Database.Zero(list); err != nil || len(zero) == 0 {
+	if zero, err := plan.DatabaseKey.Zero(list); err != nil || len(zero) == 0 {
 		return err
 	}
-	err := keys.ErrDatabaseKey(plan.Database.Field, stmt.Table)
+	err := keys.ErrDatabaseKey(plan.DatabaseKey.Field, stmt.Table)
 	if refuse {
 		return err
 	}

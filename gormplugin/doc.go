@@ -47,5 +47,5 @@
 //   - A plugin never forgets the models of a handle. If you open and close handles all the time,
 //     make a plugin for each.
 //
-// The code reads in this order: plugin, lease, callbacks, statement, upsert, find, sqlite.
+// The code reads in this order: plugin, lease, callbacks, statement, conflict, upsert, find, sqlite.
 package gormplugin

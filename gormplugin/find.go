@@ -25,30 +25,27 @@ const (
 	maxKeys  = 1024
 )
 
-// findRows looks up the rows of an upsert. If the database makes the key, it first looks by filled columns.
-// It looks for the others by key, and then by the indexes in which they may have collided, unless the
-// caller has set their key. It returns the values of the upsert's fields for each row that it finds.
+// findRows looks up the rows of an upsert, and returns the values of its fields for each row that it finds.
+// It looks first by what no other row has: the columns that were filled, if the database makes the key,
+// and the key. Then it looks by the indexes in which a row may have collided, if that changes its key.
 func (s *statement) findRows(db *gorm.DB) (found map[int][]any, err error) {
+	u := s.upsert
 	found = map[int][]any{}
-	isFound := func(i int) bool { return found[i] != nil }
-	for _, f := range s.filled {
-		if !s.plan.FillsKey() && err == nil {
-			err = s.findBy(db, f.Rows, keys.Unique{Fields: []*schema.Field{f.Column.Field}}, found)
+	find := func(list []int, sets ...keys.Unique) {
+		list = slices.DeleteFunc(slices.Clone(list), func(i int) bool { return found[i] != nil })
+		for _, by := range sets {
+			if err == nil {
+				err = s.findBy(db, list, by, found)
+			}
 		}
 	}
-	rest := slices.DeleteFunc(slices.Clone(s.upsert.rows), isFound)
-	if err == nil {
-		err = s.findBy(db, rest, keys.Unique{Fields: s.stmt.Schema.PrimaryFields}, found)
-	}
-	rest = slices.DeleteFunc(rest, func(i int) bool {
-		_, given := s.givenKey(i)
-		return given || isFound(i)
-	})
-	for _, by := range s.upsert.indexes {
-		if err == nil {
-			err = s.findBy(db, rest, by, found)
+	if !s.plan.FillsKey() {
+		for _, f := range s.filled {
+			find(f.Rows, keys.Unique{Fields: []*schema.Field{f.Column.Field}})
 		}
 	}
+	find(u.rows, keys.Unique{Fields: s.stmt.Schema.PrimaryFields})
+	find(slices.DeleteFunc(slices.Clone(u.rows), s.keepsKey), u.indexes...)
 	return found, err
 }
 

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/callbacks"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
 
@@ -21,27 +19,9 @@ import (
 // than in its struct.
 type upsert struct {
 	target
-	rows   []int           // that may have collided
-	fields []*schema.Field // the key, and other columns that the plugin fills
+	rows   []int           // to look up: they may have collided
+	fields []*schema.Field // to set: the key, and other columns that the plugin fills
 	sent   clause.Values   // the values of the INSERT
-}
-
-// target is where rows may collide.
-type target struct {
-	byKey    bool          // the conflict clause names the key
-	indexes  []keys.Unique // other than the key
-	replaces bool          // a key that was set may be replaced by an existing row's
-}
-
-// conflictOf returns a statement's conflict clause. For MySQL's INSERT IGNORE and SQLite's INSERT
-// OR IGNORE, it is one with DoNothing.
-func conflictOf(stmt *gorm.Statement) (on clause.OnConflict, ok bool) {
-	if c, ok := stmt.Clauses["ON CONFLICT"]; ok {
-		on, ok = c.Expression.(clause.OnConflict)
-		return on, ok
-	}
-	insert, ok := stmt.Clauses["INSERT"].Expression.(clause.Insert)
-	return clause.OnConflict{DoNothing: true}, ok && strings.Contains(strings.ToUpper(insert.Modifier), "IGNORE")
 }
 
 // prepareUpsert notes what resolve must look up, unless no row can have another key.
@@ -59,7 +39,7 @@ func (s *statement) prepareUpsert(registry *keys.Registry, db *gorm.DB, on claus
 		}
 	}
 	if u.byKey && !anyIndex && len(u.fields) == len(model.PrimaryFields) {
-		return nil
+		return nil // a row that collides has the key of its struct
 	}
 	for i := range s.rows { // gorm may set a key that the database makes in the wrong row
 		if u.replaces || !s.plan.FillsKey() || s.isNeeded(i) {
@@ -76,42 +56,6 @@ func (s *statement) prepareUpsert(registry *keys.Registry, db *gorm.DB, on claus
 	}
 	s.upsert = u
 	return nil
-}
-
-// conflictTarget returns where rows may collide: in what the conflict clause names, or else in the indexes
-// that the model declares. With anyIndex, they may collide in these indexes too.
-func conflictTarget(model *schema.Schema, on clause.OnConflict, declared []keys.Unique, anyIndex bool) (t target) {
-	named := namedFields(model, on.Columns)
-	other := func(f *schema.Field) bool { return !slices.Contains(named, f) }
-	switch {
-	case len(on.Columns) == 0 && on.OnConstraint == "" && on.UpdateAll, // gorm then names the key
-		len(model.PrimaryFields) > 0 && !slices.ContainsFunc(model.PrimaryFields, other):
-		t.byKey = true
-	case len(named) > 0:
-		t.indexes, t.replaces = []keys.Unique{{Fields: named, Where: on.TargetWhere.Exprs}}, true
-	default:
-		anyIndex, t.replaces = true, on.OnConstraint != "" || !on.DoNothing
-	}
-	if anyIndex {
-		t.indexes = append(t.indexes, declared...)
-	}
-	return t
-}
-
-// namedFields returns the fields that a conflict clause names, or nil if the model lacks one: its
-// value is not known.
-func namedFields(s *schema.Schema, columns []clause.Column) (named []*schema.Field) {
-	for _, column := range columns {
-		f := s.LookUpField(column.Name)
-		if column.Name == clause.PrimaryKey {
-			f = s.PrioritizedPrimaryField
-		}
-		if f == nil {
-			return nil
-		}
-		named = append(named, f)
-	}
-	return named
 }
 
 // resolve sets each row that collided to its key in the database. A row that was filled and is not
@@ -147,12 +91,12 @@ func (s *statement) resolve(db *gorm.DB) error {
 
 // errNotFound returns the error for a row that is not found, or nil if nothing depends on its key.
 func (s *statement) errNotFound(i int) error {
-	value, given := s.givenKey(i)
-	switch {
-	case given && s.isReferred(i):
+	switch keeps := s.keepsKey(i); {
+	case keeps && s.isReferred(i):
+		key, _ := s.upsert.valueOf(i, s.stmt.Schema.PrimaryFields[0])
 		return fmt.Errorf("row %d was not written, because another row has its unique values, "+
-			"and rows would refer to the missing key %v: set the key of that row, or leave it zero", i, value)
-	case !given && s.isNeeded(i):
+			"and rows would refer to the missing key %v: set the key of that row, or leave it zero", i, key)
+	case !keeps && s.isNeeded(i):
 		return fmt.Errorf("row %d was not written, and the row that it collided with is not found by %s: "+
 			"declare the unique index in the model, without length and expressions, "+
 			"and send no values that it changes, such as times that it rounds", i, s.upsert.indexNames())
@@ -160,14 +104,14 @@ func (s *statement) errNotFound(i int) error {
 	return nil
 }
 
-// givenKey returns the key that the caller has set in a row, if the struct keeps it also when the row
+// keepsKey reports whether the caller has set the key of a row, and the struct keeps it also when the row
 // has collided.
-func (s *statement) givenKey(i int) (value any, given bool) {
-	if s.upsert.replaces || !s.plan.FillsKey() {
-		return nil, false
+func (s *statement) keepsKey(i int) bool {
+	if s.upsert.replaces || !s.plan.FillsKey() || s.isFilled(i, true) {
+		return false
 	}
-	value, set := s.upsert.valueOf(i, s.stmt.Schema.PrimaryFields[0])
-	return value, set && !s.isFilled(i, true)
+	_, sent := s.upsert.valueOf(i, s.stmt.Schema.PrimaryFields[0])
+	return sent
 }
 
 // isNeeded reports whether the key of a row must be known: the plugin has filled a column of the row, or
@@ -243,48 +187,4 @@ func (u *upsert) indexNames() string {
 		}
 	}
 	return fmt.Sprint(names)
-}
-
-// keepNumbers expands the statement's UpdateAll so that filled columns other than the key, such as a
-// public number, keep their values in existing rows.
-func (s *statement) keepNumbers() {
-	numbers := slices.DeleteFunc(slices.Clone(s.filled), func(f keys.Need) bool { return f.Column.Field.PrimaryKey })
-	if len(numbers) == 0 {
-		return
-	}
-	callbacks.ConvertToCreateValues(s.stmt) // it adds the columns of UpdateAll
-	on, _ := conflictOf(s.stmt)
-	on.UpdateAll, on.DoUpdates = false, slices.Clone(on.DoUpdates)
-	for i, update := range on.DoUpdates {
-		k := slices.IndexFunc(numbers, func(f keys.Need) bool { return f.Column.DBName == update.Column.Name })
-		if k < 0 {
-			continue
-		}
-		f, own := numbers[k], clause.Column{Table: clause.CurrentTable, Name: update.Column.Name}
-		if len(f.Rows) == len(s.rows) && !s.hooks {
-			on.DoUpdates[i].Value = own
-			continue
-		}
-		var ids []any
-		for _, id := range f.IDs {
-			ids = append(ids, f.Column.Value(id))
-		}
-		var given any = clause.Column{Table: "excluded", Name: update.Column.Name}
-		if s.stmt.Name() == "mysql" {
-			given = clause.Expr{SQL: "VALUES(?)", Vars: []any{clause.Column{Name: update.Column.Name}}}
-		}
-		on.DoUpdates[i].Value = clause.Expr{SQL: "CASE WHEN ? IN ? THEN ? ELSE ? END", Vars: []any{given, ids, own, given}}
-	}
-	s.stmt.AddClause(on)
-}
-
-// returnInPlace names the columns of a RETURNING *, which gorm would scan into new structs instead
-// of those that were given.
-func returnInPlace(stmt *gorm.Statement) {
-	r, ok := stmt.Clauses["RETURNING"].Expression.(clause.Returning)
-	if !ok || len(r.Columns) > 0 && r.Columns[0].Name != "*" {
-		return
-	}
-	r.Columns = []clause.Column{{Name: "*", Raw: true}, {Name: "*", Raw: true}} // of several, gorm scans in place
-	stmt.Clauses["RETURNING"] = clause.Clause{Name: "RETURNING", Expression: r}
 }

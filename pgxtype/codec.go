@@ -7,14 +7,14 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// columns are the PostgreSQL types that get a codec: bigint, and types that hold its decimal text. All
+// wrappedOIDs are the PostgreSQL types that get a codec: bigint, and types that hold its decimal text. All
 // others, and arrays of these, keep pgx's codec, which encodes an id with Value and scans it with Scan,
 // or asks the map for the codec of the elements. So the results of queries do not change.
-var columns = []uint32{pgtype.Int8OID, pgtype.TextOID, pgtype.VarcharOID, pgtype.BPCharOID, pgtype.NameOID}
+var wrappedOIDs = []uint32{pgtype.Int8OID, pgtype.TextOID, pgtype.VarcharOID, pgtype.BPCharOID, pgtype.NameOID}
 
-// decorate wraps the codecs of columns, except those that are already wrapped.
+// decorate wraps the codecs of wrappedOIDs, except those that are already wrapped.
 func decorate(m *pgtype.Map) {
-	for _, oid := range columns {
+	for _, oid := range wrappedOIDs {
 		t, known := m.TypeForOID(oid)
 		if !known {
 			continue // every map has it

@@ -72,7 +72,7 @@ func untype(s, prefix, separator string, widths []int) (string, error) {
 	for _, n := range widths {
 		total += n
 	}
-	typed, want := fold(s, separator), fold(prefix, separator)
+	typed, want := normalize(s, separator), normalize(prefix, separator)
 	if i := strings.IndexFunc(typed, func(r rune) bool { return r >= utf8.RuneSelf }); i >= 0 {
 		r, size := utf8.DecodeRuneInString(typed[i:])
 		return "", &ParseError{s, "character", typed[i : i+size], fmt.Sprintf("%U is not a letter, a digit, a space or a dash", r)}
@@ -95,9 +95,9 @@ func untype(s, prefix, separator string, widths []int) (string, error) {
 	return string(b), nil
 }
 
-// fold drops spaces, dashes, separators and invisible characters, and unifies characters
+// normalize drops spaces, dashes, separators and invisible characters, and unifies characters
 // that people take for each other.
-func fold(s, separator string) string {
+func normalize(s, separator string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '！' && r <= '～' { // full-width
 			r -= '！' - '!'

@@ -32,8 +32,8 @@ func Assign(ctx context.Context, db *gorm.DB, value any) error {
 	}
 	g.snapshot()
 	err = g.giveKeys(true)
-	for i := 0; i < len(g.order) && err == nil; i++ {
-		err = g.copyKeysInOrder(g.order[i])
+	for i := 0; i < len(g.nodes) && err == nil; i++ {
+		err = g.copyKeysInOrder(g.nodes[i])
 	}
 	if err != nil {
 		g.restore()
@@ -83,8 +83,8 @@ func (g *graph) copyKeys(n *node, needed bool) error {
 // giveKeys sets zero keys, taken at once. Unless all is true, it leaves rows that may exist,
 // and columns other than the key, to the plugin.
 func (g *graph) giveKeys(all bool) error {
-	needs, nodes := make([]keys.Need, 0, len(g.order)), make([]*node, 0, len(g.order)) // most rows need one key
-	for _, n := range g.order {
+	needs, nodes := make([]keys.Need, 0, len(g.nodes)), make([]*node, 0, len(g.nodes)) // most rows need one key
+	for _, n := range g.nodes {
 		if !all && (n.role > isChild || n.role == isRoot && g.upsert) {
 			continue
 		}
@@ -169,8 +169,8 @@ func (e *edge) copyKey(ctx context.Context) error {
 // snapshot saves the rows, before anything is set, and the structs that they embed behind pointers.
 // Of loaded rows it saves nothing: copyKeys saves the foreign keys that it changes.
 func (g *graph) snapshot() {
-	g.saved = make([][2]reflect.Value, 0, len(g.order))
-	for _, n := range g.order {
+	g.saved = make([][2]reflect.Value, 0, len(g.nodes))
+	for _, n := range g.nodes {
 		if n.loaded = g.isLoaded(n); n.loaded {
 			continue
 		}

@@ -109,7 +109,7 @@ func CreateWith(ctx context.Context, db *gorm.DB, value any, cfg Config) (Result
 	if err != nil {
 		return Result{}, err
 	}
-	if len(g.order) == 0 {
+	if len(g.nodes) == 0 {
 		return Result{}, fmt.Errorf("graph: %s: %w", keys.TypeName(reflect.TypeOf(value)), gorm.ErrEmptySlice)
 	}
 	w := &writer{}

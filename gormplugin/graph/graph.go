@@ -26,11 +26,11 @@ type graph struct {
 	value      any
 	roots      []*node
 	models     []*model
-	nodes      map[unsafe.Pointer]*node // by the row's address
+	byAddress  map[unsafe.Pointer]*node // by the row's address
 	edges      []*edge
 	nodeSlab   slab[node]
 	edgeSlab   slab[edge]
-	order      []*node            // the rows to write, as they were reached: mostly parents first
+	nodes      []*node            // the rows to write, in the order in which they were reached: mostly parents first
 	saved      [][2]reflect.Value // what restore sets, and its value before
 }
 
@@ -97,7 +97,7 @@ func newGraph(ctx context.Context, db *gorm.DB, value any, joins bool) (*graph, 
 	}
 	g := &graph{
 		ctx: ctx, db: db.Session(&gorm.Session{Context: ctx}), keys: registry, value: value, joins: joins,
-		upsert: hasConflictClause(db.Statement), nodes: map[unsafe.Pointer]*node{},
+		upsert: hasConflictClause(db.Statement), byAddress: map[unsafe.Pointer]*node{},
 	}
 	if err := g.addRoots(reflect.ValueOf(value), "the value"); err != nil {
 		return nil, err
@@ -107,8 +107,8 @@ func newGraph(ctx context.Context, db *gorm.DB, value any, joins bool) (*graph, 
 			return nil, err
 		}
 		if i == 0 { // make room: the others are likely to have as many rows
-			more := min(len(g.order)*(len(g.roots)-1), 1<<16)
-			g.order, g.edges = slices.Grow(g.order, more), slices.Grow(g.edges, more)
+			more := min(len(g.nodes)*(len(g.roots)-1), 1<<16)
+			g.nodes, g.edges = slices.Grow(g.nodes, more), slices.Grow(g.edges, more)
 		}
 	}
 	return g, nil
@@ -163,7 +163,7 @@ func (g *graph) descend(n *node) error {
 	if err := g.follow(n, n.model.parents); err != nil {
 		return err
 	}
-	g.order = append(g.order, n)
+	g.nodes = append(g.nodes, n)
 	return g.follow(n, n.model.children)
 }
 
@@ -204,7 +204,7 @@ func (g *graph) follow(owner *node, relations []relation) error {
 // nodeOf returns the node of a row. Rows of different models may have one address.
 func (g *graph) nodeOf(v reflect.Value, m *model, reached role) *node {
 	at := v.Addr().UnsafePointer()
-	outer := g.nodes[at]
+	outer := g.byAddress[at]
 	for n := outer; n != nil; n = n.inner {
 		if n.model.schema == m.schema {
 			n.role = min(n.role, reached)
@@ -212,7 +212,7 @@ func (g *graph) nodeOf(v reflect.Value, m *model, reached role) *node {
 		}
 	}
 	n := g.nodeSlab.add(node{row: v, model: m, role: reached, inner: outer})
-	g.nodes[at] = n
+	g.byAddress[at] = n
 	return n
 }
 

@@ -87,8 +87,8 @@ func (g *graph) batches() (batches []*batch, err error) {
 	for gr := nextGroup(all); gr != nil; gr = nextGroup(all) {
 		batches = append(batches, g.newBatch(gr, int32(len(batches)+1)))
 	}
-	if i := slices.IndexFunc(g.order, func(n *node) bool { return n.batch == 0 }); i >= 0 {
-		return nil, g.cycle(g.order[i])
+	if i := slices.IndexFunc(g.nodes, func(n *node) bool { return n.batch == 0 }); i >= 0 {
+		return nil, g.cycle(g.nodes[i])
 	}
 	return batches, nil
 }
@@ -110,7 +110,12 @@ func nextGroup(all []*group) (next *group) {
 
 // newBatch takes the rows of a group that are ready, and those that become ready by that.
 func (g *graph) newBatch(gr *group, number int32) *batch {
-	var late []*node
+	release := func(n *node) {
+		if n.waiting--; n.waiting == 0 {
+			n.group.ready = append(n.group.ready, n)
+		}
+	}
+	var late []*node // children that cannot be in the batch of their parents
 	ready := len(gr.ready)
 	for i := 0; i < len(gr.ready); i++ { //nolint:intrange // release appends to gr.ready
 		n := gr.ready[i]
@@ -119,28 +124,21 @@ func (g *graph) newBatch(gr *group, number int32) *batch {
 			if g.isLate(e) {
 				late = append(late, e.child)
 			} else {
-				e.child.release()
+				release(e.child)
 			}
 		}
 	}
 	b := &batch{group: gr, rows: gr.ready, nested: len(gr.ready) > ready}
 	gr.ready, gr.left = nil, gr.left-len(b.rows)
 	for _, n := range late {
-		n.release()
+		release(n)
 	}
 	return b
 }
 
-// release lets a row wait for one other less.
-func (n *node) release() {
-	if n.waiting--; n.waiting == 0 {
-		n.group.ready = append(n.group.ready, n)
-	}
-}
-
-// groups sorts the rows into groups, and counts what each waits for.
+// groups sorts the rows into groups, and counts what each row and each group waits for.
 func (g *graph) groups() (all []*group) {
-	for _, n := range g.order {
+	for _, n := range g.nodes {
 		id := groupID{model: n.model, mode: g.modeOf(n)}
 		if id.mode == moveChild {
 			id.updates = n.via.columns
@@ -151,23 +149,30 @@ func (g *graph) groups() (all []*group) {
 			all = append(all, &group{groupID: id})
 		}
 		all[i].left++
-		n.group, n.batch, n.waiting, n.children = all[i], 0, 1, nil
+		n.group, n.batch, n.waiting, n.children = all[i], 0, 0, nil
 	}
 	for _, e := range slices.Backward(g.edges) { // each is put before the later ones of its parent
-		child, parent := e.child.group, e.parent.group
-		if parent == nil || e.parent == e.child && !g.isLate(e) { // it exists, or is the row itself
+		if !g.isAwaited(e) {
 			continue
 		}
 		e.child.waiting++
 		e.nextChild, e.parent.children = e.parent.children, e
-		if parent != child && !slices.Contains(child.after, parent) {
+		if child, parent := e.child.group, e.parent.group; parent != child && !slices.Contains(child.after, parent) {
 			child.after = append(child.after, parent)
 		}
 	}
-	for _, n := range g.order {
-		n.release()
+	for _, n := range g.nodes {
+		if n.waiting == 0 {
+			n.group.ready = append(n.group.ready, n)
+		}
 	}
 	return all
+}
+
+// isAwaited reports whether the child is written after the parent. A parent that exists is not written, and a
+// row that refers to itself waits only for a late key.
+func (g *graph) isAwaited(e *edge) bool {
+	return e.parent.group != nil && (e.parent != e.child || g.isLate(e))
 }
 
 // isLate reports whether the parent's key may be known only after its INSERT.
@@ -180,7 +185,7 @@ func (g *graph) cycle(n *node) error {
 	for n.batch == 0 {
 		n.batch, path = -1, append(path, n)
 		e := n.parents
-		for e.parent.group == nil || e.parent.batch > 0 || e.parent == n && !g.isLate(e) { // it waits for another
+		for !g.isAwaited(e) || e.parent.batch > 0 { // it waits for another
 			e = e.nextParent
 		}
 		n = e.parent

@@ -59,7 +59,7 @@ func (w *writer) writeBatches(batches []*batch) error {
 		return a.role == isJoin && b.role == isJoin || a.row.Addr().Pointer() == b.row.Addr().Pointer()
 	}
 	both := func(a, b *edge) bool { return same(a.child, b.child) && same(a.parent, b.parent) }
-	if err == nil && (!slices.EqualFunc(now.order, w.order, same) || !slices.EqualFunc(now.edges, w.edges, both)) {
+	if err == nil && (!slices.EqualFunc(now.nodes, w.nodes, same) || !slices.EqualFunc(now.edges, w.edges, both)) {
 		err = errors.New("graph: a hook has added, removed or moved associated rows: do that before the create")
 	}
 	return err

@@ -1,6 +1,7 @@
 package pgxload
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -42,7 +43,7 @@ func (w *Writer) lookUpColumns() bool {
 	if !w.wait() || len(tables) == 0 {
 		return w.err == nil
 	}
-	w.lookedUp, w.err = len(w.tables), w.orphan // an error now, because a table follows
+	w.lookedUp = len(w.tables)
 	names := make([]string, len(tables))
 	for i, t := range tables {
 		names[i] = t.name
@@ -56,6 +57,9 @@ func (w *Writer) lookUpColumns() bool {
 		if w.err == nil {
 			w.err = t.setTypes(slices.DeleteFunc(slices.Clone(all), func(f found) bool { return f.Table != i }))
 		}
+	}
+	for _, t := range w.tables[:len(w.tables)-1] {
+		w.err = cmp.Or(w.err, t.missing)
 	}
 	return w.err == nil
 }

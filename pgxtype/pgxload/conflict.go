@@ -88,23 +88,15 @@ func (t *Table) findPrimary(all []found) error {
 	if t.conflict != nil && t.primary == nil {
 		err := errors.New("OnConflict needs its whole primary key among the columns, or to be named last:" +
 			" rows of later tables may refer to a row that is skipped")
-		return t.orphaned(t.w.tables, t.errorAt(-1, "", err))
+		t.missing = t.errorAt(-1, "", err)
 	}
 	return nil
 }
 
-// orphaned returns err if a table follows. Otherwise err becomes the Writer's error when one does.
-func (t *Table) orphaned(tables []*Table, err error) error {
-	if t == tables[len(tables)-1] {
-		t.w.orphan, err = err, nil
-	}
-	return err
-}
-
-// collisions returns an error if the Key of a row is in the table under another primary key. It also
-// returns an error if a row is not in the table under its primary key, and a table follows that may refer
-// to it. A row whose Key the database has changed is stored, and so is not a collision.
-func (t *Table) collisions(tables []*Table) error {
+// collisions returns an error if the Key of a row is in the table under another primary key. It sets
+// t.missing if a row is not in the table under its primary key. A row whose Key the database has changed is
+// stored, and so is not a collision.
+func (t *Table) collisions() error {
 	key := t.primary
 	if t.conflict != nil {
 		key = t.conflict.Key
@@ -128,15 +120,15 @@ func (t *Table) collisions(tables []*Table) error {
 		0, t.out.count(), names)
 	var err error
 	if reader.NextRow() {
-		err = t.collision(tables, key, reader.Values())
+		err = t.collision(key, reader.Values())
 	}
 	_, failed := reader.Close()
 	return cmp.Or(failed, err)
 }
 
-// collision returns the error for a row that collisions has found: its number, its Key and its primary key, and
-// the primary key under which the table has its Key, or nil if the row is not in the table.
-func (t *Table) collision(tables []*Table, key []string, found [][]byte) error {
+// collision judges a row that collisions has found: its number, its Key and its primary key, and the primary
+// key under which the table has its Key, or nil if the row is not in the table.
+func (t *Table) collision(key []string, found [][]byte) error {
 	row, _ := strconv.ParseInt(string(found[0]), 10, 64) // of our own statement
 	row += t.out.first - 1
 	given := fmt.Sprintf("(%s)=(%s)", strings.Join(key, ", "), found[1])
@@ -145,8 +137,8 @@ func (t *Table) collision(tables []*Table, key []string, found [][]byte) error {
 		return t.errorAt(row, key[0], fmt.Errorf("%s is in the table under the primary key (%s), not under %s: "+
 			"load it and its children under the existing key", given, existing, own))
 	}
-	err := fmt.Errorf("%s is not in the table under %s after it was sent", given, own)
-	return t.orphaned(tables, t.errorAt(row, key[0], err))
+	t.missing = t.errorAt(row, key[0], fmt.Errorf("%s is not in the table under %s after it was sent", given, own))
+	return nil
 }
 
 func quote(name string) string { return pgx.Identifier{name}.Sanitize() }

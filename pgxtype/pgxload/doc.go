@@ -20,6 +20,6 @@
 //
 // [Retry] runs a transaction, with any Load in it, again after a conflict or a lost connection.
 //
-// The code reads in this order: load, transaction, writer, columns, encode, strict, chunk, conflict,
+// The code reads in this order: load, transaction, writer, table, columns, encode, strict, send, conflict,
 // errors, retry.
 package pgxload

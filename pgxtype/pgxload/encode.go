@@ -16,6 +16,54 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
+// rows holds encoded rows, and no memory of the caller. They are in COPY's binary format, whose fields
+// look like the elements of a binary array: https://www.postgresql.org/docs/current/sql-copy.html
+type rows struct {
+	buf   []byte // begins with copyHead
+	ends  []int  // the ends of copyHead and of each row
+	first int64  // how many rows of the table came before
+}
+
+// copyHead begins a COPY: signature, flags, and the length of an extension. copyEnd ends it.
+const (
+	copyHead = "PGCOPY\n\xff\r\n\x00" + "\x00\x00\x00\x00" + "\x00\x00\x00\x00"
+	copyEnd  = "\xff\xff"
+)
+
+func (r *rows) count() int { return len(r.ends) - 1 }
+
+func (r *rows) part(from, to int) []byte { return r.buf[r.ends[from]:r.ends[to]] }
+
+// reset drops the rows, and also their memory if it is more than keep bytes.
+func (r *rows) reset(first int64, keep int) {
+	if cap(r.buf) > keep {
+		r.buf, r.ends = nil, nil
+	}
+	r.buf = append(r.buf[:0], copyHead...)
+	r.ends, r.first = append(r.ends[:0], len(r.buf)), first
+}
+
+// encode appends a row to t.rows, or returns an error and appends nothing.
+func (t *Table) encode(row []any) error {
+	r := &t.rows
+	fail := func(column string, err error) error { return t.errorAt(r.first+int64(r.count()), column, err) }
+	if len(row) != len(t.columns) {
+		return fail("", fmt.Errorf("%d values for %d columns", len(row), len(t.columns)))
+	}
+	buf := binary.BigEndian.AppendUint16(r.buf, uint16(len(row)))
+	for c, v := range row {
+		var err error
+		if buf, err = t.types[c].append(t.w.types, v, buf); err != nil {
+			return fail(t.columns[c], err)
+		}
+	}
+	if size := len(buf) - len(r.buf); size > maxChunkBytes {
+		return fail("", fmt.Errorf("the row has %d bytes, more than %d", size, maxChunkBytes))
+	}
+	r.buf, r.ends = buf, append(r.ends, len(buf))
+	return nil
+}
+
 // append appends a value's length and its binary form, as in COPY and in arrays. Like pgx's CopyFrom, it
 // uses the text form of a value that has no binary form, such as a string for a timestamp.
 func (c *column) append(m *pgtype.Map, v any, buf []byte) ([]byte, error) {

@@ -78,16 +78,16 @@ mutant 'a renewal raises a floor that may be forgotten: redisstore' worker/redis
 
 # The line of calls that wait: a slot is issued by the call that has reserved it, or by none.
 line="Reserved|GivenBack|FailedCalls|AtTheFence|CancelledReservations|Impatient|Line|OldTime|ReservationsAtRandom"
-mutant 'line: a reservation is given back twice' core/wait.go 's/r\.allocator\.giveBack\(r\.gap\)/r.allocator.giveBack(r.gap)\n\t\tr.allocator.giveBack(r.gap)/' ./core "$line"
-mutant 'line: a cancelled call keeps its slots' core/wait.go 's/\tr\.allocator\.giveBack\(r\.gap\)\n//' ./core "$line"
-mutant 'line: a reservation is issued after the end' core/allocator.go 's/if a\.lockedPosition\(0\)\.closed \{/if false {/' ./core "$line"
-mutant 'line: a reserved slot that is issued is not the last' core/allocator.go 's/\tq\.last = max\(q\.last, r\.from\+r\.n-1\)\n//' ./core "$line"
-mutant 'line: a gap below the last id is issued' core/allocator.go 's/max\(q\.last\+1, lowest\)/lowest/' ./core "$line"
-mutant 'line: a reservation is issued before its time' core/allocator.go 's/if _, _, maxTick := a\.limits\(\); r\.from.* \{/if false {/' ./core "$line"
-mutant 'line: a slot before the clock is reserved' core/wait.go 's/ \&\& p\.next>>l\.SequenceBits == tick \{/ {/' ./core "$line"
-mutant 'line: the line ends at the fence' core/wait.go 's/if (w\.reserved\.n == 0 \&\& p\.next)/if tick < fence \&\& $1/' ./core "$line"
-mutant 'line: a Fill reserves a whole tick' core/allocator.go 's/, a\.sequenceMax\/2\+1\)/)/' ./core "$line"
-mutant 'line: a call that fails reserves a slot' core/wait.go 's/(\tleft := limit - time\.Since\(w\.began\)\n)/$1\tg.lineUp(a, w)\n/' ./core "$line"
+mutant 'line: a reservation is given back twice' core/wait.go 's/r\.allocator\.giveBack\(r\.slotRange\)/r.allocator.giveBack(r.slotRange)\n\t\tr.allocator.giveBack(r.slotRange)/' ./core "$line"
+mutant 'line: a cancelled call keeps its slots' core/wait.go 's/\tr\.allocator\.giveBack\(r\.slotRange\)\n//' ./core "$line"
+mutant 'line: a reservation is issued after the end' core/queue.go 's/if a\.lockedPosition\(0\)\.closed \{/if false {/' ./core "$line"
+mutant 'line: a reserved slot that is issued is not the last' core/queue.go 's/\tq\.lastSlot = max\(q\.lastSlot, r\.to-1\)\n//' ./core "$line"
+mutant 'line: a gap below the last id is issued' core/queue.go 's/max\(q\.lastSlot\+1, (now<<bits)\)/$1/' ./core "$line"
+mutant 'line: a reservation is issued before its time' core/queue.go 's/if _, _, limit := a\.limits\(\); r\.from.* \{/if false {/' ./core "$line"
+mutant 'line: a slot before the clock is reserved' core/wait.go 's/else if p\.next>>l\.SequenceBits == tick \{/else {/' ./core "$line"
+mutant 'line: the line ends at the fence' core/wait.go 's/else if (p\.next>>l)/else if tick < fence \&\& $1/' ./core "$line"
+mutant 'line: a Fill reserves a whole tick' core/queue.go 's/, a\.sequenceMax\/2\+1\)/)/' ./core "$line"
+mutant 'line: a call that fails reserves a slot' core/wait.go 's/(\tleft := most - time\.Since\(w\.began\)\n)/$1\tg.lineUp(a, w)\n/' ./core "$line"
 
 # What keeps ids from coming again, as in liveness.pml, and what is left leased.
 mutant 'no attempt after a failure' worker/claim.go 's/r\.at = now\.Add\(/r.at = now.Add(1000 * time.Hour + /' ./worker .

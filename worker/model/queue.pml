@@ -1,5 +1,5 @@
 /*
- * The line of calls that wait in core/allocator.go: no slot is issued twice, and a call that begins after
+ * The line of calls that wait in core/queue.go: no slot is issued twice, and a call that begins after
  * another has returned gets a greater slot.
  *
  * Calls take slots by a compare-and-swap of the cursor, or reserve them under a lock, and issue them

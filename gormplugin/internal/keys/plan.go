@@ -18,12 +18,12 @@ import (
 // Plan is what the plugin does with the rows of a model. It depends on the model alone, not on
 // which other models gorm has parsed.
 type Plan struct {
-	Columns   []Column // that are filled, and parts of the key that must be set
-	Err       error    // of a wrong tag or column, or a foreign key that cannot hold its key
-	Database  *Column  // the sole integer key, if the plugin does not fill it; else nil
-	Relations bool     // gorm may save rows of other models with rows of this one
+	Columns     []Column // that are filled, and parts of the key that must be set
+	Err         error    // of a wrong tag or column, or a foreign key that cannot hold its key
+	DatabaseKey *Column  // the sole integer key, if the plugin does not fill it; else nil
+	Relations   bool     // gorm may save rows of other models with rows of this one
 
-	Noticed atomic.Bool // Database was logged
+	Noticed atomic.Bool // DatabaseKey was logged
 
 	faults   []error // of Err
 	unfilled error   // why the plugin does not fill the key, though it may be meant to
@@ -96,7 +96,7 @@ func (r *Registry) newPlan(db *gorm.DB, id planID) *Plan {
 		f := s.PrimaryFields[0]
 		kind := f.IndirectFieldType.Kind()
 		if o, _, _ := readTag(f); !o.never && reflect.Int <= kind && kind <= reflect.Uint64 {
-			p.Database = &Column{Name: FieldName(f), DBName: f.DBName, Field: f}
+			p.DatabaseKey = &Column{Name: FieldName(f), DBName: f.DBName, Field: f}
 		}
 	}
 	return p

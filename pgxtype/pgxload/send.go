@@ -2,6 +2,7 @@ package pgxload
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -47,7 +48,10 @@ func (c *chunk) send() error {
 		err := t.send(0, n)
 		dropped := t.loaded-before < int64(n) // by a trigger, or skipped
 		if err == nil && t.primary != nil && (t.conflict != nil || dropped) {
-			err = t.collisions(c.tables)
+			err = t.collisions()
+		}
+		if t != c.tables[len(c.tables)-1] {
+			err = cmp.Or(err, t.missing)
 		}
 		if err != nil {
 			return c.errorOf(t, err)
