@@ -228,7 +228,9 @@ func TestRecordsMadeDuringAClaim(t *testing.T) {
 	dsn := database(t)
 	conn, program, claimer := connect(t, dsn), connect(t, dsn), connect(t, dsn)
 	create(t, conn, orders)
-	floor := func() int64 { return one[int64](t, conn, "SELECT floor FROM snow_namespace WHERE namespace = 'orders'") }
+	floor := func() int64 {
+		return one[int64](t, conn, "SELECT floor FROM snow_namespace WHERE namespace = 'orders'")
+	}
 	before := floor()
 	run(t, program, "BEGIN", "UPDATE snow_namespace SET seen = seen + 64 WHERE namespace = 'orders'",
 		"INSERT INTO snow_lease SELECT 'orders', id, '', 0, 0, 0, '', 'unused' FROM generate_series(0, 63) id")
