@@ -87,7 +87,6 @@ func newGraph(ctx context.Context, db *gorm.DB, value any, joins bool) (*graph, 
 	if db == nil || db.Config == nil || db.Statement == nil {
 		return nil, errors.New("graph: the *gorm.DB is nil")
 	}
-	ctx = cmp.Or(ctx, context.Background())
 	registry := keys.RegistryOf(db)
 	if registry == nil {
 		return nil, errors.New("graph: the plugin is not in use on this handle: call db.Use first")

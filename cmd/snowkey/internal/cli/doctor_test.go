@@ -67,6 +67,7 @@ func TestDoctorServers(t *testing.T) {
 	maria := examine(t, Env{}, "--dsn", all["MariaDB"])
 	maria.want(t, "clock", doctor.OK, "round trip")
 	maria.want(t, "read_only", doctor.OK, "OFF")
+	maria.want(t, "sql_mode", doctor.OK, "strict")
 
 	etcd := examine(t, Env{}, "--dsn", all["etcd"])
 	etcd.want(t, "clock", doctor.OK, "")

@@ -25,6 +25,7 @@ var settings = map[dsn.Kind][]setting{ //nolint:gochecknoglobals // constant
 	dsn.MySQL: {
 		{"innodb_flush_method", "SELECT @@innodb_flush_method", []string{"nosync", "littlesync"}, Fail, "set innodb_flush_method = O_DIRECT or fsync"},
 		{"innodb_doublewrite", "SELECT CAST(@@innodb_doublewrite AS CHAR)", []string{"0", "OFF"}, Warn, "set innodb_doublewrite = ON, unless the file system never tears a page"},
+		{"sql_mode", "SELECT IF(@@sql_mode LIKE '%STRICT%', 'strict', 'not strict')", []string{"not strict"}, Warn, "add STRICT_TRANS_TABLES: without it, a column that is not bigint yet gets 2147483647 instead of a key, and no error"},
 		{"read_only", "SELECT CAST(@@read_only AS CHAR)", []string{"1", "ON"}, Fail, "connect to the primary: this server accepts no writes"},
 	},
 }

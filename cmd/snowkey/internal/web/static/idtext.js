@@ -17,6 +17,7 @@ export const digits = {
   bwmarrin58: "123456789abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ",
 };
 const widths = { base32: 13, base58: 11, base62: 11, bwmarrin32: 13, bwmarrin58: 11 }; // bwmarrin's have no zeros in front
+const least = { ...widths, hex: 8, bwmarrin32: 11 }; // hex: "bad" is probably not an id
 const isBwmarrin = (format) => format.startsWith("bwmarrin");
 const maxUint64 = (1n << 64n) - 1n;
 const exponent = /^[0-9]+(?:\.[0-9]+)?[eE]\+?[0-9]{1,3}$/; // a spreadsheet turns an id into such a number
@@ -119,7 +120,7 @@ export function parse(text, format, unsigned) {
 function detect(text, unsigned) {
   const found = [];
   for (const format of ["hex", ...Object.keys(digits)]) {
-    if (format === "hex" ? text.length < 8 || text.length > 16 : text.length !== widths[format]) continue;
+    if (text.length < least[format] || text.length > (widths[format] ?? 16)) continue;
     try {
       found.push([read(text, format, unsigned), format]);
     } catch (error) {
