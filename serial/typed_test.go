@@ -28,7 +28,7 @@ func TestDecodeTyped(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got, err := codec(t, c.cfg).DecodeTyped(c.text); err != nil || got != id {
-				t.Errorf("%q: %d, %v, want %d", c.text, got, err, id)
+				t.Errorf("%q: %d, %v, want %d", c.text, got, err, int64(id))
 			}
 		})
 	}
