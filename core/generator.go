@@ -36,7 +36,7 @@ type Generator struct {
 	current    atomic.Pointer[allocator]
 	sleeping   sync.Mutex         // held by the call that sleeps precisely; only TryLock is used
 	regranting chan struct{}      // held while asking the source for another grant
-	chunks     sync.Pool          // of *chunks, for Fill
+	chunks     sync.Pool          // of *[]chunk, for a large Fill
 	life       context.Context    // done after Close
 	end        context.CancelFunc // of life
 

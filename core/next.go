@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync"
 )
 
 // Next issues one id. If there is no slot for it, it waits for at most Config.MaxWait, or until
@@ -71,16 +72,9 @@ func (g *Generator) Fill(ctx context.Context, ids []int64) error {
 
 // fillByClock does what Fill does, and reads the clock.
 func (g *Generator) fillByClock(ctx context.Context, ids []int64) error {
-	taken, _ := g.chunks.Get().(*chunks)
-	if taken == nil {
-		taken = new(chunks)
-	}
-	defer func() {
-		clear(*taken) // so that the allocators can be collected
-		*taken = (*taken)[:0]
-		g.chunks.Put(taken)
-	}()
 	wait := waitState{want: uint64(len(ids))}
+	taken := batch{pool: &g.chunks}
+	defer taken.free()
 	defer wait.end()
 	for wait.want > 0 {
 		if err := ctx.Err(); err != nil {
@@ -102,28 +96,66 @@ func (g *Generator) fillByClock(ctx context.Context, ids []int64) error {
 	return nil
 }
 
-// chunks are the slots that a Fill has taken, until they are complete.
-type chunks []chunk
+// batch collects the slots that a Fill takes, until they are complete.
+type batch struct {
+	few  [8]chunk   // the first chunks, which need no allocation
+	n    int        // how many of few are in use
+	more *[]chunk   // the others; nil: none
+	pool *sync.Pool // of *[]chunk
+}
 
 // add adds n slots. If they follow those of the last chunk, it extends that chunk.
-func (c *chunks) add(a *allocator, from, n uint64) {
-	if len(*c) > 0 {
-		if last := &(*c)[len(*c)-1]; last.allocator == a && last.to == from {
-			last.to += n
-			return
+func (b *batch) add(a *allocator, from, n uint64) {
+	if last := b.last(); last != nil && last.allocator == a && last.to == from {
+		last.to += n
+		return
+	}
+	c := chunk{a, slotRange{from, from + n}}
+	if b.n < len(b.few) {
+		b.few[b.n] = c
+		b.n++
+		return
+	}
+	if b.more == nil {
+		if b.more, _ = b.pool.Get().(*[]chunk); b.more == nil {
+			b.more = new([]chunk)
 		}
 	}
-	*c = append(*c, chunk{a, slotRange{from, from + n}})
+	*b.more = append(*b.more, c)
+}
+
+// free returns what was borrowed from the pool.
+func (b *batch) free() {
+	if b.more != nil {
+		clear(*b.more) // so that the allocators can be collected
+		*b.more = (*b.more)[:0]
+		b.pool.Put(b.more)
+	}
+}
+
+func (b *batch) last() *chunk {
+	switch {
+	case b.more != nil:
+		return &(*b.more)[len(*b.more)-1]
+	case b.n > 0:
+		return &b.few[b.n-1]
+	}
+	return nil
 }
 
 // write writes the ids in ascending order. It sorts them if the allocator changed while they were
 // taken, because ids may descend then. Otherwise the chunks are in ascending order.
-func (c chunks) write(ids []int64) {
+func (b *batch) write(ids []int64) {
 	rest := ids
-	for i := range c {
-		rest = c[i].write(rest)
+	for i := range b.n {
+		rest = b.few[i].write(rest)
 	}
-	if len(c) > 0 && c[len(c)-1].allocator != c[0].allocator {
+	if b.more != nil {
+		for i := range *b.more {
+			rest = (*b.more)[i].write(rest)
+		}
+	}
+	if b.n > 0 && b.last().allocator != b.few[0].allocator {
 		slices.SortFunc(ids, func(x, y int64) int { return cmp.Compare(uint64(x), uint64(y)) })
 	}
 }

@@ -87,7 +87,7 @@ func TestNoAllocationsInManyChunks(t *testing.T) {
 	g = sony
 	ids = make([]int64, 1000)
 	fill()
-	if n := testing.AllocsPerRun(20, fill); n != 0 && !raceEnabled { // the runtime's own, such as for a thread, are fewer
+	if n := testing.AllocsPerRun(20, fill); n != 0 { // the runtime's own, such as for a thread, are fewer
 		t.Errorf("waiting for ticks of 10ms: %v allocations", n)
 	}
 }
