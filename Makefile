@@ -53,11 +53,11 @@ bench: ## snowkey next to other libraries, and rows under other keys; benchmarks
 	tools/install.sh --only postgres
 	tools/install.sh --only mariadb
 	benchstat="$(call tool,benchstat)"; cd benchmarks; export GOWORK=off SNOWKEY_TEST_REQUIRE=1; \
-	{ echo 'Unit rows/s better=higher'; \
+	{ echo 'Unit rows/s better=higher'; echo "date: $$(date -u +%F)"; echo "commit: $$(git describe --always --dirty)"; \
 	  for round in $$(seq $(COUNT)); do export BENCH_ROUND=$$round; \
 	    go test -run '^$$' -bench . -benchtime 100ms ./generate ./encoding ./pgxkeys; \
 	    go test -run '^$$' -bench '^Benchmark[^L]' -benchtime 2x ./inserts; \
-	  done; } | tee $(RESULTS)/bench.txt; \
+	  done; } | tee $(RESULTS)/bench.tmp; mv $(RESULTS)/bench.tmp $(RESULTS)/bench.txt; \
 	"$$benchstat" $(RESULTS)/bench.txt >$(RESULTS)/benchstat.txt
 
 .PHONY: torture

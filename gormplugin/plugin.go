@@ -147,7 +147,7 @@ func warnNotStrict(db *gorm.DB) {
 	if err != nil || db.Name() != "mysql" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second) // a pool may be used up
 	defer cancel()
 	var mode string
 	if pool.QueryRowContext(ctx, "SELECT @@sql_mode").Scan(&mode) == nil && !strings.Contains(mode, "STRICT_") {

@@ -24,7 +24,7 @@ import (
 // leaves foreign keys to auto-increment keys to [Create].
 //
 // On an error nothing is changed. A nil pointer in place of a row, and a row by value, are errors;
-// a nil relation is not. If ctx is done, Assign takes no keys. A nil ctx is never done.
+// a nil relation is not. If ctx is done, Assign takes no keys.
 func Assign(ctx context.Context, db *gorm.DB, value any) error {
 	g, err := newGraph(ctx, db, value, false)
 	if err != nil {

@@ -1,7 +1,6 @@
 package pgxload
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,7 +59,6 @@ func Retry(ctx context.Context, db TxBeginner, f func(tx pgx.Tx) error) error {
 // RetryWith is like [Retry], with options. For a wrong RetryConfig it returns a *core.ConfigError with
 // all faults.
 func RetryWith(ctx context.Context, db TxBeginner, cfg RetryConfig, f func(tx pgx.Tx) error) error {
-	ctx = cmp.Or(ctx, context.Background())
 	wrong := required(db, f == nil)
 	limits := retry.Limits{Attempts: cfg.Attempts, Backoff: cfg.Backoff, MaxBackoff: cfg.MaxBackoff}.Validate(&wrong)
 	if err := wrong.Err("pgxload"); err != nil {
