@@ -1,6 +1,6 @@
 DO $snowkey$
 BEGIN -- for the claim: when these tables were the first ones of the database, as package sqlstore sees it
-  PERFORM set_config('snowkey.new', CASE WHEN {untouched} AND {quiet} THEN date_part('epoch', {clock})::text ELSE '' END, false);
+  PERFORM set_config('snowkey.new', CASE WHEN {untouched} AND {quiet} THEN floor(date_part('epoch', {clock}) * 1000)::bigint::text ELSE '' END, false);
 END $snowkey$
 -- next statement
 DO $snowkey$
@@ -381,7 +381,7 @@ BEGIN
     -- A namespace that is missing was perhaps forgotten: the index of all knows that, unless all was. Behind
     -- a pooler the setting may stay in another session, so it is believed for a minute.
     INSERT INTO {namespaces} (namespace, layout, fence_window, max_skew, incarnation, since, floor, seen, version) SELECT '*', '', {fence_window}, {max_skew}, {incarnation}(), now_ms,
-        CASE WHEN now_ms / 1000.0 - nullif(current_setting('snowkey.new', true), '')::float8 BETWEEN 0 AND 60 AND known = 0 THEN 0 ELSE now_ms + {fence_window} + {max_skew} END, 0, {store_version} ON CONFLICT DO NOTHING;
+        CASE WHEN now_ms - nullif(current_setting('snowkey.new', true), '')::bigint BETWEEN 0 AND 60000 AND known = 0 THEN 0 ELSE now_ms + {fence_window} + {max_skew} END, 0, {store_version} ON CONFLICT DO NOTHING;
     PERFORM set_config('snowkey.new', '', false);
     UPDATE {namespaces} n SET fence_window = greatest(n.fence_window, {fence_window}), max_skew = greatest(n.max_skew, {max_skew}) WHERE n.namespace = '*';
     PERFORM {recover}('*', (SELECT count(*) FROM {namespaces} n WHERE n.namespace <> '*'));

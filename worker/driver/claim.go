@@ -79,7 +79,7 @@ func (c Claim) Decide(s State) (Change, error) {
 	if s.Missing {
 		return s.begin()
 	}
-	if recovered, err := s.recovery(); recovered != nil || err != nil {
+	if recovered, err := s.recovery(ns.Name); recovered != nil || err != nil {
 		return Change{Namespace: recovered}, err
 	}
 	return c.choose(s)

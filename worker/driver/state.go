@@ -167,16 +167,17 @@ func (s State) raiseFloor() Namespace {
 }
 
 // recovery returns the namespace to be written before the store may grant again, or nil if it has not
-// forgotten. If the floor is so far ahead that it may not rise further, the error is a *FloorError.
+// forgotten. If the floor is so far ahead that it may not rise further, the error is a *FloorError, for the
+// namespace with this name: the index has none.
 //
 // The generator of package ddl has the same rules in SQL.
-func (s State) recovery() (*Namespace, error) {
+func (s State) recovery(name string) (*Namespace, error) {
 	if !s.Forgot() {
 		return nil, nil
 	}
 	ns := s.Namespace
 	if ns.Floor > s.Now+ns.step() && ns.Floor <= s.Now+3*ns.step() { // one further ahead was raised by hand
-		return nil, &FloorError{Namespace: ns.Name, Floor: ns.Floor, Wait: ns.Floor - ns.step() - s.Now}
+		return nil, &FloorError{Namespace: name, Floor: ns.Floor, Wait: ns.Floor - ns.step() - s.Now}
 	}
 	ns = s.raiseFloor()
 	return &ns, nil
@@ -206,7 +207,7 @@ func (s State) begin() (Change, error) {
 		*index = all.first()
 		return Change{Index: index}, nil
 	}
-	if recovered, err := all.recovery(); recovered != nil || err != nil {
+	if recovered, err := all.recovery(ns.Name); recovered != nil || err != nil {
 		return Change{Index: recovered}, err
 	}
 	if index.Floor > 0 { // it was put back, perhaps to before this namespace, whose step may be the greater one

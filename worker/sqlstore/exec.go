@@ -107,7 +107,7 @@ func (s *server) limited(wait time.Duration, query string) string {
 		if s.galera {
 			sync = ", wsrep_sync_wait = 7" // a node may apply later what others have committed
 		}
-		return fmt.Sprintf("SET STATEMENT time_zone = '+00:00', lock_wait_timeout = %d, innodb_lock_wait_timeout = %[1]d%s FOR %s", seconds, sync, query)
+		return fmt.Sprintf("SET STATEMENT time_zone = _latin1'+00:00', lock_wait_timeout = %d, innodb_lock_wait_timeout = %[1]d%s FOR %s", seconds, sync, query)
 	case s.Dialect == ddl.MySQL:
 		verb, rest, _ := strings.Cut(query, " ")
 		return fmt.Sprintf("%s /*+ SET_VAR(time_zone = '+00:00') SET_VAR(lock_wait_timeout = %d) */ %s", verb, seconds, rest)

@@ -186,6 +186,30 @@ func TestTimeZones(t *testing.T) {
 	}
 }
 
+// No character set of a session changes how the store's text literals are read, the time zone included.
+func TestCharacterSets(t *testing.T) {
+	for i, server := range testserver.MySQLs(t) {
+		for j, params := range []map[string]string{
+			{"character_set_connection": "utf16"},
+			{"collation_connection": "ucs2_general_ci", "character_set_client": "latin1"},
+			{"collation_connection": "latin1_german2_ci", "character_set_results": "utf8mb4"},
+			{"collation_connection": "utf8mb4_bin"},
+			{"collation_connection": "swe7_swedish_ci"},
+			{"collation_connection": "utf32_unicode_ci"},
+		} {
+			t.Run(fmt.Sprint(i, j), func(t *testing.T) {
+				e := newMySQL(t, server.DSN)
+				cfg := e.mysql(t)
+				cfg.Params = params
+				e.dsn = cfg.FormatDSN()
+				if err := e.claim(t, 1, "o?{now}'"); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
 // Databases in an encoding that the driver or the store could misread.
 func TestEncodings(t *testing.T) {
 	plain := newPostgres(t)
