@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -38,17 +39,24 @@ func (l *lease) loop() {
 		case <-next.replaced:
 		case <-next.reached:
 			l.renewEarly()
+		case <-next.reachedOld: // nothing raises its fence, and a call with a short deadline would not ask for the new one
+			next.old.Revoke(errReplaced)
 		}
 	}
 }
 
+var errReplaced = errors.New("worker: another worker ID was claimed")
+
 // stepResult says what the goroutine waits for after a step.
 type stepResult struct {
-	wait     time.Duration   // until the next step
-	replaced <-chan struct{} // closed when the generator no longer uses a worker ID that was replaced
-	reached  <-chan struct{} // receives a value when the generator waits at the fence
-	over     bool            // nothing is left to do
-	closes   bool            // the goroutine must close the store, because no call of Release waits
+	wait    time.Duration   // until the next step
+	reached <-chan struct{} // receives a value when the generator waits at the fence
+	over    bool            // nothing is left to do
+	closes  bool            // the goroutine must close the store, because no call of Release waits
+
+	old        *core.Grant     // of a worker ID that was replaced, if the generator still uses it
+	replaced   <-chan struct{} // closed when the generator does not use it any more
+	reachedOld <-chan struct{} // receives a value when the generator waits at its fence
 }
 
 // step makes the request that is due, if there is one, and returns what to wait for next.
@@ -75,7 +83,7 @@ func (l *lease) step() (next stepResult) {
 	l.checkFence()
 	for _, h := range l.retiring {
 		if !isDone(h.grant) {
-			next.replaced = h.grant.Done()
+			next.old, next.replaced, next.reachedOld = h.grant, h.grant.Done(), h.grant.FenceReached()
 		}
 	}
 	if l.state < releasing && l.current != nil {

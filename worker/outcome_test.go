@@ -42,6 +42,38 @@ func TestNoStormOfRotations(t *testing.T) {
 	}
 }
 
+// The call for which another worker ID was claimed has given up. Ids continue at the old fence, even if each
+// call waits less than MaxWait there.
+func TestRotateForACallThatIsGone(t *testing.T) {
+	inWorld(t, func(w *world) {
+		gen := w.generator(w.acquire(nil), core.Rotate{})
+		first := w.mustDraw(gen)
+		within := func(d time.Duration) error {
+			ctx, cancel := context.WithTimeout(w.Context(), d)
+			defer cancel()
+			_, err := gen.Next(ctx)
+			return err
+		}
+		w.store.set(func(f *flaky) { f.slow = 50 * time.Millisecond })
+		w.ahead.Add(-int64(100 * time.Millisecond))
+		if within(20*time.Millisecond) == nil {
+			t.Fatal("the test shows nothing")
+		}
+		w.ahead.Add(int64(100 * time.Millisecond))
+		time.Sleep(100 * time.Millisecond)
+		w.store.set(func(f *flaky) { f.slow = 0 })
+		for range 120 {
+			time.Sleep(time.Second)
+			if err := within(500 * time.Millisecond); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if p := w.mustDraw(gen); p.Worker == first.Worker {
+			t.Errorf("%+v after %+v", p, first)
+		}
+	})
+}
+
 // A generator that is to continue under another worker ID asks for it at the fence, also
 // if renewals of the one before have failed.
 func TestExchangeAfterAFailedRenewal(t *testing.T) {
