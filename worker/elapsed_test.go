@@ -2,11 +2,13 @@ package worker_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // Events of requests say how long the store took; other events do not.
@@ -69,29 +71,44 @@ func TestReleaseWithoutObserver(t *testing.T) {
 	})
 }
 
-// An observer may release the lease when it is lost.
+// An observer may release the lease when it is lost, also while requests of the lease are to follow.
 func TestObserverReleases(t *testing.T) {
-	inWorld(t, func(w *world) {
-		var lease *worker.Lease
-		released := make(chan error, 1)
-		lease = w.acquire(func(cfg *worker.Config) {
-			cfg.Observer = observerFunc(func(e core.Event) {
-				if e.Kind == worker.Lost {
-					released <- lease.Release(context.Background())
+	for name, unanswered := range map[string]bool{"nothing to release": false, "a claim without an answer": true} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				var lease *worker.Lease
+				released := make(chan error, 1)
+				lease = w.acquire(func(cfg *worker.Config) {
+					cfg.Observer = observerFunc(func(e core.Event) {
+						if e.Kind == worker.Lost {
+							released <- lease.Release(context.Background())
+						}
+					})
+				})
+				gen := w.generator(lease, core.Rotate{})
+				first := w.mustDraw(gen).Worker
+				if unanswered {
+					w.store.after = func(_ driver.Claim, c driver.Lease, err error) (driver.Lease, error) {
+						return c, errors.Join(err, errNetwork)
+					}
+					w.ahead.Add(-int64(time.Second))
+					_, _ = w.draw(gen)
+				}
+				w.steal(first)
+				time.Sleep(time.Minute)
+				w.store.set(func(f *flaky) { f.after = nil })
+				time.Sleep(time.Minute)
+				select {
+				case err := <-released:
+					if err != nil && !unanswered {
+						t.Error(err)
+					}
+				default:
+					t.Error("Release has not returned")
 				}
 			})
 		})
-		w.steal(w.mustDraw(w.generator(lease, nil)).Worker)
-		time.Sleep(time.Minute)
-		select {
-		case err := <-released:
-			if err != nil {
-				t.Error(err)
-			}
-		default:
-			t.Error("Release has not returned")
-		}
-	})
+	}
 }
 
 type observerFunc func(core.Event)

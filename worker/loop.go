@@ -61,9 +61,13 @@ type stepResult struct {
 
 // step makes the request that is due, if there is one, and returns what to wait for next.
 func (l *lease) step() (next stepResult) {
-	defer l.flush()
 	l.mu.Lock()
-	defer l.mu.Unlock()
+	defer func() {
+		if len(l.reports.events) > 0 { // not by this goroutine: an Observer may call Close, which waits for it
+			go l.flush()
+		}
+		l.mu.Unlock()
+	}()
 	request, at := l.nextRequest()
 	switch {
 	case request == nil:
