@@ -192,7 +192,8 @@ func (p Partitioning) Drop(parts []Partition) (Script, error) {
 // Detach turns partitions into separate tables with their rows. In PostgreSQL they keep the
 // partition's name. In MySQL they are named like orders_p20261121, rows below the
 // partition's bounds stay in them, and the next partition takes new rows of that
-// time. MySQL does not allow it for a table with subpartitions.
+// time. Stop whatever writes to these partitions of MySQL: a row that is written between two of the
+// statements is lost. MySQL does not allow it for a table with subpartitions.
 func (p Partitioning) Detach(parts []Partition) (Script, error) {
 	if err := p.checkNamed(parts); err != nil {
 		return nil, err

@@ -27,7 +27,8 @@
 // raft log whose index is below the revision, claims start ahead of the clock, by FenceWindow +
 // MaxSkew, as in a new namespace. Leases that were held are renewed if their records are there.
 //
-// A role of etcd needs to read and write keys that begin with "snowkey#", and no others.
+// A role of etcd needs to read and write keys that begin with "snowkey#", and no others. But etcd 3.6
+// with authentication shows the state of a member, which each request asks for, to the role root alone.
 //
 // # Limits
 //

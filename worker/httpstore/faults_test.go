@@ -393,3 +393,19 @@ func TestEchoedToken(t *testing.T) {
 		}
 	}
 }
+
+type panicking struct{}
+
+func (panicking) RoundTrip(r *http.Request) (*http.Response, error) { panic(r.Header) }
+
+// A client that panics with what it was given does not show the token either.
+func TestTokenOfAPanic(t *testing.T) {
+	const secret = "correct-horse-battery-staple"
+	store, err := New(Config{URL: "http://ids", Token: secret, Client: &http.Client{Transport: panicking{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Reserve(t.Context(), "k", 1); err == nil || strings.Contains(err.Error(), secret) || !strings.Contains(err.Error(), "panicked") {
+		t.Error(err)
+	}
+}

@@ -102,7 +102,7 @@ func send[Q, A any](ctx context.Context, s *Store, verb string, request Q, limit
 	sent.Header.Set("Authorization", "Bearer "+s.token)
 	sent.Header.Set("Content-Type", "application/json")
 	sent.Header.Set("Accept", "application/json")
-	return hung.Do(ctx, &s.calls, "httpstore: "+verb, func() (result A, err error) {
+	result, err = hung.Do(ctx, &s.calls, "httpstore: "+verb, func() (result A, err error) {
 		got, err := s.client.Do(sent)
 		if err != nil {
 			return result, s.failed(ctx, verb, err)
@@ -114,6 +114,12 @@ func send[Q, A any](ctx context.Context, s *Store, verb string, request Q, limit
 		}
 		return read[A](s.redact, verb, q.ID, got.StatusCode, text, limit)
 	})
+	if err != nil {
+		if text := s.redact.hide(err.Error()); text != err.Error() { // of a client that panicked with the request
+			err = errors.New(text)
+		}
+	}
+	return result, err
 }
 
 // read returns the result or the error in an answer, if it answers this request.
