@@ -102,8 +102,8 @@ func send[Q, A any](ctx context.Context, s *Store, verb string, request Q, limit
 	sent.Header.Set("Authorization", "Bearer "+s.token)
 	sent.Header.Set("Content-Type", "application/json")
 	sent.Header.Set("Accept", "application/json")
-	result, err = hung.Do(ctx, &s.calls, "httpstore: "+verb, func() (result A, err error) {
-		got, err := s.client.Do(sent)
+	return hung.Do(ctx, &s.calls, "httpstore: "+verb, func() (result A, err error) {
+		got, err := s.do(sent)
 		if err != nil {
 			return result, s.failed(ctx, verb, err)
 		}
@@ -114,12 +114,16 @@ func send[Q, A any](ctx context.Context, s *Store, verb string, request Q, limit
 		}
 		return read[A](s.redact, verb, q.ID, got.StatusCode, text, limit)
 	})
-	if err != nil {
-		if text := s.redact.hide(err.Error()); text != err.Error() { // of a client that panicked with the request
-			err = errors.New(text)
+}
+
+// do sends a request. A panic of the client becomes an error, because its text may have the token.
+func (s *Store) do(r *http.Request) (got *http.Response, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = errors.New("the client panicked: " + s.redact.hide(fmt.Sprint(p)))
 		}
-	}
-	return result, err
+	}()
+	return s.client.Do(r)
 }
 
 // read returns the result or the error in an answer, if it answers this request.
