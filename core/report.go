@@ -94,7 +94,7 @@ func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 // An Observer receives rare events of generators and leases, never of single ids. A
 // generator reports each kind that a clock or a caller might repeat at most once a second.
 // The goroutine that met the event calls Observe and waits for it, so Observe should return
-// quickly, and must not call the generator or the lease.
+// quickly, and must not call the generator, except Close at an event of a lease.
 type Observer interface {
 	Observe(Event)
 }

@@ -147,7 +147,7 @@ func (g *generator) unusable() string {
 	}
 	now := "((pg_catalog.date_part('epoch', {clock}) * 1000 - {epoch}) / {tick})::pg_catalog.int8"
 	late, ahead := g.ticks(postgresLate), g.aheadTicks()+2*g.ticks(g.fenceWindow()*4/3)-1
-	return qualified(fmt.Sprintf("(v %% {block}) > {last_used} OR pg_catalog.abs(((v / %s) - %s) - (%d)) > %d OR namespace <> {namespace}",
+	return qualified(fmt.Sprintf("(v %% {block}) > {last_used} OR pg_catalog.abs(((v / %s) - %s) - (%d)) > %d OR namespace <> {namespace} OR namespace IS NULL",
 		slotsOfTick, now, (ahead-late)/2, (ahead+late)/2))
 }
 

@@ -202,7 +202,7 @@ DECLARE
   waited float8 := 0;
   attempt int := 0;
 BEGIN
-  IF namespace <> {namespace} THEN
+  IF namespace IS DISTINCT FROM {namespace} THEN
     RAISE EXCEPTION 'snowkey: namespace "%": this generator has "%"', namespace, {namespace} USING ERRCODE = 'invalid_parameter_value';
   END IF;
   LOOP

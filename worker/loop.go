@@ -86,7 +86,7 @@ func (l *lease) step() (next stepResult) {
 	}
 	l.checkFence()
 	for _, h := range l.retiring {
-		if !isDone(h.grant) {
+		if next.old == nil && !isDone(h.grant) { // the first one: the generator has never taken those after it
 			next.old, next.replaced, next.reachedOld = h.grant, h.grant.Done(), h.grant.FenceReached()
 		}
 	}

@@ -51,14 +51,15 @@ func (x session) findPostgres(ctx context.Context) (incarnation, error) {
 		parts: []string{"system identifier", "timeline", "database", "table", "reset of statistics"},
 	}
 	var value string
-	err := x.queryRow(ctx, "SELECT "+all.sql, &value)
-	passing := []string{"08", "25", "40", "53", "57", "58"} // classes of errors
-	if state := retry.SQLState(err); len(state) < 2 || state == denied || slices.Contains(passing, state[:2]) {
-		return all, x.explained(err)
-	}
-	var standby bool
-	if x.queryRow(ctx, "SELECT pg_is_in_recovery()", &standby) == nil && standby {
-		return all, errStandby
+	for range 2 { // a promotion may end between the queries
+		err := x.queryRow(ctx, "SELECT "+all.sql, &value)
+		if !slices.Contains([]string{"0A000", "42883", "55000"}, retry.SQLState(err)) {
+			return all, x.explained(err) // an error that passes must not decide
+		}
+		var standby bool
+		if x.queryRow(ctx, "SELECT pg_is_in_recovery()", &standby) == nil && standby {
+			return all, errStandby
+		}
 	}
 	some := incarnation{
 		sql:   "(SELECT concat_ws(' ', " + x.OIDs() + ", CAST(EXTRACT(EPOCH FROM pg_postmaster_start_time()) * 1000000 AS BIGINT)))",

@@ -250,10 +250,16 @@ func TestIncarnation(t *testing.T) {
 		{"pg_control_system", state(denied), "EXECUTE on the functions of the store: GRANT it"},
 		{"concat_ws", errors.New("connection lost"), "connection lost"},
 		{"standby", state("55000"), "the server is a standby"},
+		{"pg_current_wal_lsn", state("55000"), "database, table, start"}, // as Aurora does
+		{"promotion", state("55000"), "system identifier, timeline, database, table, reset of statistics"},
+		{"pg_current_wal_lsn", state("XX000"), "XX000"},
 	} {
-		server := &sound{version: "PostgreSQL 17", tables: true}
+		server, promoted := &sound{version: "PostgreSQL 17", tables: true}, false
 		f := &fake{answer: func(query string) answer {
 			switch {
+			case c.refuses == "promotion" && !promoted && contains(query, "concat_ws"):
+				promoted = true // before the next query
+				return answer{err: c.err}
 			case contains(query, "pg_is_in_recovery"):
 				return row(c.refuses == "standby")
 			case contains(query, c.refuses), c.refuses == "standby" && contains(query, "concat_ws"):
