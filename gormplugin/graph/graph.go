@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"unsafe"
 
 	"gorm.io/gorm"
@@ -51,16 +52,16 @@ type node struct {
 	model    *model
 	role     role
 	walked   bool
-	loaded   bool      // goroutines may share it
-	keyGiven bool      // by this graph
-	copied   bool      // Assign has set its foreign keys
-	via      *relation // how a child was reached
-	inner    *node     // another row at this address: a struct and its first field have one address
-	parents  *edge     // the first edge to a parent
-	children *edge     // the first edge to a child
-	group    *group    // nil: it is not written
-	waiting  int32     // how many edges lead to parents that are not placed
-	batch    int32     // in which it is written, from 1; 0: not placed
+	loaded   bool   // goroutines may share it
+	keyGiven bool   // by this graph
+	copied   bool   // Assign has set its foreign keys
+	moves    string // the columns of the foreign keys by which a child was reached
+	inner    *node  // another row at this address: a struct and its first field have one address
+	parents  *edge  // the first edge to a parent
+	children *edge  // the first edge to a child
+	group    *group // nil: it is not written
+	waiting  int32  // how many edges lead to parents that are not placed
+	batch    int32  // in which it is written, from 1; 0: not placed
 }
 
 // edge says that a column of child refers to parent.
@@ -189,7 +190,7 @@ func (g *graph) follow(owner *node, relations []relation) error {
 			case rel.role == isShared:
 				g.addEdge(owner, n, rel.refs)
 			default:
-				n.via = cmp.Or(n.via, rel)
+				n.moves = union(n.moves, rel.columns)
 				g.addEdge(n, owner, rel.refs)
 			}
 			if err = cmp.Or(err, g.descend(n)); err != nil {
@@ -198,6 +199,19 @@ func (g *graph) follow(owner *node, relations []relation) error {
 		}
 	}
 	return nil
+}
+
+// union returns the columns of two lists.
+func union(columns, others string) string {
+	if columns == "" || columns == others {
+		return others
+	}
+	for other := range strings.SplitSeq(others, ",") {
+		if !slices.Contains(strings.Split(columns, ","), other) {
+			columns += "," + other
+		}
+	}
+	return columns
 }
 
 // nodeOf returns the node of a row. Rows of different models may have one address.

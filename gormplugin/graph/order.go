@@ -141,7 +141,7 @@ func (g *graph) groups() (all []*group) {
 	for _, n := range g.nodes {
 		id := groupID{model: n.model, mode: g.modeOf(n)}
 		if id.mode == moveChild {
-			id.updates = n.via.columns
+			id.updates = n.moves
 		}
 		i := slices.IndexFunc(all, func(gr *group) bool { return gr.groupID == id })
 		if i < 0 {

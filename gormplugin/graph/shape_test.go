@@ -488,3 +488,33 @@ func TestDryRunLeavesRows(t *testing.T) {
 		t.Errorf("it is %+v, and was %+v", got, want)
 	}
 }
+
+type (
+	Mailbox struct {
+		ID       sqltype.ID
+		Sent     []*Mail `gorm:"foreignKey:SenderID"`
+		Received []*Mail `gorm:"foreignKey:ReceiverID"`
+	}
+	Mail struct {
+		ID                   sqltype.ID
+		SenderID, ReceiverID sqltype.NullID
+	}
+)
+
+// A child that exists moves by each relation in which it is.
+func TestMoveByTwoRelations(t *testing.T) {
+	db := gormtest.SQLite(t, gormplugin.Config{Source: &gormtest.Counter{}}, &Mailbox{}, &Mail{})
+	for _, mails := range [][2]int{{1, 1}, {1, 0}, {0, 1}} { // how many are sent, and received
+		mail := &Mail{}
+		old := &Mailbox{Sent: []*Mail{mail}, Received: []*Mail{mail}}
+		must(t, graph.Create(t.Context(), db, old))
+		list := []*Mail{mail}
+		box := &Mailbox{Sent: list[:mails[0]], Received: list[:mails[1]]}
+		must(t, graph.Create(t.Context(), db, box))
+		var got Mail
+		must(t, db.Take(&got, "id = ?", mail.ID).Error)
+		if got != *mail || (got.SenderID.ID == box.ID) != (mails[0] > 0) || (got.ReceiverID.ID == box.ID) != (mails[1] > 0) {
+			t.Errorf("%v: the table has %+v, the struct %+v, and the mailbox is %d", mails, got, *mail, box.ID)
+		}
+	}
+}
