@@ -79,7 +79,8 @@ func newAllocator(s *shared, grant *Grant, rollback, first uint64) *allocator {
 // A grantClock lets ids begin ahead of all other clocks, at the grant's first tick. It then runs at a
 // third of their speed, so that ids do not reach the fence before it rises again. It rises when the store's
 // clock has reached the first tick, which is at most 2*(FenceWindow+MaxSkew) ahead. Until then, ids use a
-// third of that time: at most one FenceWindow, because MaxSkew is at most half of it.
+// third of that time: at most one FenceWindow, because MaxSkew is at most half of it. They use more if
+// they also run ahead by Logical's MaxAhead, and wait longer for a floor that was raised by hand.
 type grantClock struct{ began, shows int64 }
 
 const grantClockSlow = 3 // it shows a third of the time that passes

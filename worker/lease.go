@@ -43,8 +43,8 @@ type lease struct {
 
 // A state is the phase of a lease.
 //
-// Ids do not stop for good: in each state but ended, a request is retried after a short delay until the
-// store answers, and every answer makes progress. In rotating and blocked the worker ID is still renewed,
+// Ids do not stop for good: in each state before releasing, a request is retried after a short delay until
+// the store answers, and every answer makes progress. In rotating and blocked the worker ID is still renewed,
 // so ids continue while another one is claimed.
 //
 // A lease is held after a claim. It is rotating or blocked while it claims another worker ID, and then held

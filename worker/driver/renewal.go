@@ -13,8 +13,8 @@ type Renewal struct {
 // Decide returns what a renewal changes.
 //
 // The worker ID must be held under the claim, and its fence must be later than Since: otherwise a
-// forgotten claim may have had the worker ID. The fence rises to FenceWindow ahead of the store's
-// clock, or of the floor if that is later. It is never lowered.
+// forgotten claim may have had the worker ID. The fence rises to the smaller of the two FenceWindows
+// ahead of the store's clock, or of the floor if that is later. It is never lowered.
 func (r Renewal) Decide(s State) (Change, error) {
 	rec, ok := s.find(r.Worker)
 	switch {

@@ -14,7 +14,7 @@ import (
 const (
 	// claimsKept is how long a past claim stays in the table of claims.
 	claimsKept = 90 * 24 * time.Hour
-	// pruneEvery is how many claims of a worker ID there are, on average, for one that deletes old notes.
+	// One claim of a worker ID in pruneEvery, on average, deletes old notes.
 	pruneEvery = 16
 	// noteWait is how long a claim waits at most until it is noted.
 	noteWait = 500 * time.Millisecond
