@@ -3,7 +3,7 @@
 // [Postgres], [MariaDB], [Redis] and [Etcd] return the server that all tests of one test binary
 // share. It starts at the first call and lives until the binary ends. [NewPostgres], [NewMariaDB],
 // [NewRedis], [NewEtcd] and [New] start one for a test that kills or pauses it; it is removed
-// after the test. No TestMain is needed. [Run] starts one for a program.
+// after the test. No TestMain is needed.
 //
 // # Guarantees
 //

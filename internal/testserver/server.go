@@ -87,15 +87,6 @@ func New(t testing.TB, kind Kind, arguments ...string) *Server {
 	return startFor(t, engines()[kind], arguments...)
 }
 
-// Run starts a server for a program that is no test, such as an example. stop ends it and removes
-// its data; both also happen when the program ends. An error names what is not installed.
-func Run(kind Kind) (s *Server, stop func() error, err error) {
-	if s, err = boot(engines()[kind], freeAddr); err != nil {
-		return nil, nil, err
-	}
-	return s, s.Remove, nil
-}
-
 // External returns the server that the environment gives for kind, if any.
 func External(t testing.TB, kind Kind) (*Server, bool) {
 	t.Helper()

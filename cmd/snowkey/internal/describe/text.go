@@ -99,9 +99,9 @@ func numberReading(text string) string {
 
 // Parse reads an id, with or without quotes, white space and a comma around it, and with or without
 // separators between groups of three digits. With Auto, digits alone are decimal, 0x starts hex, and an
-// underscore ends a prefix; otherwise 13 characters may be base32, 11 to 13 that of bwmarrin, 11
-// base62 or a base58, and 8 to 16 hexadecimal digits hex. If several of these fit, Parse returns
-// an *AmbiguousError that names them all. With unsigned, it also accepts ids of 64 bits and negative ones,
+// underscore ends a prefix; otherwise 13 characters may be base32, 11 to 13 bwmarrin's base32, 11
+// base62 or a base58, and 8 to 16 hexadecimal digits hex. If several of these fit, Parse returns an
+// *AmbiguousError that names them all. With unsigned, it also accepts ids of 64 bits and negative ones,
 // and returns them as the int64 of the same bits.
 func Parse(text string, format Format, unsigned bool) (id int64, found Format, err error) {
 	text = ungroup(Unquote(text))
