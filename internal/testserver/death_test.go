@@ -105,7 +105,7 @@ func TestDeath(t *testing.T) {
 			if len(will.Pids) < 10 { // PostgreSQL has five at least
 				t.Errorf("only %d processes", len(will.Pids))
 			}
-			eventually(t, patience, func() error {
+			Eventually(t, patience, func() error {
 				table, err := processes()
 				if err != nil {
 					return err
@@ -125,20 +125,5 @@ func TestDeath(t *testing.T) {
 			}
 			t.Logf("nothing is left %v after the end", time.Since(died).Round(time.Millisecond))
 		})
-	}
-}
-
-// eventually polls until f returns nil.
-func eventually(t testing.TB, limit time.Duration, f func() error) {
-	t.Helper()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.Now().Add(limit)
-	err := f()
-	for ; err != nil && time.Now().Before(deadline); err = f() {
-		<-tick.C
-	}
-	if err != nil {
-		t.Fatalf("after %v: %v", limit, err)
 	}
 }

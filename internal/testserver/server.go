@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"sync"
 	"testing"
+	"time"
 )
 
 // Kind names a kind of server.
@@ -214,5 +215,19 @@ func skipOrFail(t testing.TB, err error) {
 		Missing(t, err)
 	default:
 		t.Fatal(err)
+	}
+}
+
+// Eventually asks again and again, as long as it gets an error. After the limit, that ends the test.
+func Eventually(t testing.TB, limit time.Duration, ask func() error) {
+	t.Helper()
+	for deadline := time.Now().Add(limit); ; time.Sleep(5 * time.Millisecond) {
+		err := ask()
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("after %v: %v", limit, err)
+		}
 	}
 }

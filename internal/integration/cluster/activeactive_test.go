@@ -19,7 +19,6 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/ddl"
-	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/internal/network"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
@@ -131,7 +130,7 @@ func subscribe(t *testing.T, sites []*site) {
 // eventually waits until a query of the database answers true.
 func (s *site) eventually(t *testing.T, query string, args ...any) {
 	t.Helper()
-	engines.Eventually(t, 10*patience, func() error {
+	testserver.Eventually(t, 10*patience, func() error {
 		var yes bool
 		if err := s.db.QueryRowContext(t.Context(), query, args...).Scan(&yes); err != nil || !yes {
 			return fmt.Errorf("%s: never %s, %w", s, query, err)
@@ -270,7 +269,7 @@ func TestActiveActive(t *testing.T) {
 func otherDatacenter(t *testing.T, sites []*site) {
 	first, second := sites[0], sites[1]
 	acquire := func(s *site, datacenter int64) error {
-		store := engines.MustNew(sqlstore.New(s.db, sqlstore.Config{Dialect: ddl.Postgres}))
+		store := mustNew(sqlstore.New(s.db, sqlstore.Config{Dialect: ddl.Postgres}))
 		cfg := s.lease()
 		cfg.Datacenter, cfg.ClaimWait = &datacenter, -1
 		lease, err := worker.Open(t.Context(), store, cfg)
@@ -314,13 +313,13 @@ func (m *moving) Release(ctx context.Context, r driver.Release) error {
 // movedPool moves a program to the other node: ids continue up to the fence, and then end.
 func movedPool(t *testing.T, sites []*site) {
 	store := &moving{}
-	store.at.Store(engines.MustNew(sqlstore.New(sites[0].db, sqlstore.Config{})))
+	store.at.Store(mustNew(sqlstore.New(sites[0].db, sqlstore.Config{})))
 	gen, err := worker.Open(t.Context(), store, sites[0].lease())
 	must(t, err)
 	defer func() { _ = gen.Close(context.Background()) }() // the store is the wrong one
 	_, err = gen.Next(t.Context())
 	must(t, err)
-	store.at.Store(engines.MustNew(sqlstore.New(sites[1].db, sqlstore.Config{})))
+	store.at.Store(mustNew(sqlstore.New(sites[1].db, sqlstore.Config{})))
 	for deadline := time.Now().Add(patience); ; {
 		id, err := gen.Next(t.Context())
 		var layout *worker.LayoutError

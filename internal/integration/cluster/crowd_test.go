@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
@@ -277,4 +276,18 @@ func (c *crowd) leave() {
 	c.wg.Wait()
 }
 
-var must = engines.Must
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// mustNew returns what a constructor has made.
+func mustNew[T any](made T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return made
+}

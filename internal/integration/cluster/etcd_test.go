@@ -12,7 +12,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/etcdstore"
-	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
@@ -75,7 +74,7 @@ func TestEtcd(t *testing.T) {
 	asked := newCouncil(t, members)
 	c := newCrowd(t)
 	for i := range 9 {
-		store := engines.MustNew(etcdstore.New(connectEtcd(t, members...), etcdstore.Config{}))
+		store := mustNew(etcdstore.New(connectEtcd(t, members...), etcdstore.Config{}))
 		c.join(fmt.Sprint("holder ", i), store, time.Duration(i%3-1)*200*time.Millisecond, i%3 > 0)
 	}
 	defer c.leave()

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
@@ -86,7 +85,7 @@ func failover(t *testing.T, on target) {
 	c := newCrowd(t)
 	c.batch = 64
 	for i := range 6 { // of which four change
-		store := watched{engines.MustNew(sqlstore.New(on.connect(t), sqlstore.Config{})), acks}
+		store := watched{mustNew(sqlstore.New(on.connect(t), sqlstore.Config{})), acks}
 		c.join(fmt.Sprint("holder ", i), store, time.Duration(i%3-1)*200*time.Millisecond, i%3 > 0)
 	}
 	w := newWriters(t, on, c, acks, 3)

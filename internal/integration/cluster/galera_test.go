@@ -16,7 +16,6 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
@@ -115,7 +114,7 @@ func status(ctx context.Context, db *sql.DB, name string) string {
 func whole(t *testing.T, admins []*sql.DB) {
 	t.Helper()
 	for i, db := range admins {
-		engines.Eventually(t, patience, func() error {
+		testserver.Eventually(t, patience, func() error {
 			ready, size := status(t.Context(), db, "wsrep_ready"), status(t.Context(), db, "wsrep_cluster_size")
 			if ready != "ON" || size != fmt.Sprint(len(admins)) || status(t.Context(), db, "wsrep_local_state_comment") != "Synced" {
 				return fmt.Errorf("node %d: wsrep_ready = %s, cluster of %s", i, ready, size)
@@ -139,7 +138,7 @@ func TestGalera(t *testing.T) {
 		next := 0
 		storetest.Run(t, storetest.Config{Open: func(t *testing.T) driver.Store {
 			next++
-			return engines.MustNew(sqlstore.New(connectFor(t, patience, members[next%len(members)]), sqlstore.Config{}))
+			return mustNew(sqlstore.New(connectFor(t, patience, members[next%len(members)]), sqlstore.Config{}))
 		}})
 	})
 	t.Run("renewed elsewhere", func(t *testing.T) { renewedElsewhere(t, members, admins) })
@@ -153,7 +152,7 @@ func TestGalera(t *testing.T) {
 func renewedElsewhere(t *testing.T, members []*testserver.Server, admins []*sql.DB) {
 	stores := make([]*sqlstore.Store, len(members))
 	for i, m := range members {
-		stores[i] = engines.MustNew(sqlstore.New(connectFor(t, patience, m), sqlstore.Config{}))
+		stores[i] = mustNew(sqlstore.New(connectFor(t, patience, m), sqlstore.Config{}))
 		_, err := stores[i].List(t.Context(), "elsewhere")
 		must(t, err)
 	}
@@ -194,7 +193,7 @@ func notReplicated(t *testing.T, member *testserver.Server) {
 	db, err := sql.Open("mysql", cfg.FormatDSN())
 	must(t, err)
 	defer db.Close()
-	_, err = engines.MustNew(sqlstore.New(db, sqlstore.Config{})).Reserve(t.Context(), "off", 1)
+	_, err = mustNew(sqlstore.New(db, sqlstore.Config{})).Reserve(t.Context(), "off", 1)
 	var lossy *worker.DurabilityError
 	if !errors.As(err, &lossy) || lossy.Setting != "wsrep_on" {
 		t.Errorf("%v", err)
@@ -205,7 +204,7 @@ func notReplicated(t *testing.T, member *testserver.Server) {
 // noLease claims where the others do not get what is written.
 func noLease(t *testing.T, db *sql.DB, setting string) {
 	t.Helper()
-	gen, err := worker.Open(t.Context(), engines.MustNew(sqlstore.New(db, sqlstore.Config{})), lease())
+	gen, err := worker.Open(t.Context(), mustNew(sqlstore.New(db, sqlstore.Config{})), lease())
 	var lossy *worker.DurabilityError
 	if !errors.As(err, &lossy) || lossy.Setting != setting {
 		t.Errorf("%v", err)
@@ -224,10 +223,10 @@ func isolate(t *testing.T, admin *sql.DB, value int) error {
 func galeraCrowd(t *testing.T, members []*testserver.Server, admins []*sql.DB) {
 	c := newCrowd(t)
 	for i := range 9 { // three at each node, of which two change
-		c.join(fmt.Sprintf("holder %d at node %d", i, i/3), engines.MustNew(sqlstore.New(connectGalera(t, members[i/3]), sqlstore.Config{})), time.Duration(i%3-1)*200*time.Millisecond, i%3 > 0)
+		c.join(fmt.Sprintf("holder %d at node %d", i, i/3), mustNew(sqlstore.New(connectGalera(t, members[i/3]), sqlstore.Config{})), time.Duration(i%3-1)*200*time.Millisecond, i%3 > 0)
 	}
 	for i := range 3 { // and three at all nodes in turn
-		c.join(fmt.Sprintf("roaming holder %d", i), engines.MustNew(sqlstore.New(connectGalera(t, members...), sqlstore.Config{})), time.Duration(i-1)*100*time.Millisecond, i > 0)
+		c.join(fmt.Sprintf("roaming holder %d", i), mustNew(sqlstore.New(connectGalera(t, members...), sqlstore.Config{})), time.Duration(i-1)*100*time.Millisecond, i > 0)
 	}
 	defer c.leave()
 	c.phase("all is well", func() { c.progress(6) })

@@ -15,7 +15,6 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
@@ -171,7 +170,7 @@ func (g *mysqlGroup) leader(t *testing.T) *testserver.Server {
 // suspended does not know at first that it was expelled.
 func (g *mysqlGroup) await(t *testing.T, _ bool) {
 	t.Helper()
-	engines.Eventually(t, patience, func() error {
+	testserver.Eventually(t, patience, func() error {
 		views := map[string]bool{}
 		complete := 0
 		for _, db := range g.each {

@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 
-	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
@@ -73,7 +72,7 @@ func (p *patroni) await(t *testing.T, early bool) {
 	if early {
 		standbys = 1
 	}
-	engines.Eventually(t, patience, func() error {
+	testserver.Eventually(t, patience, func() error {
 		states, err := p.State()
 		if ready := p.caughtUp(t, states); ready < standbys {
 			return fmt.Errorf("%d standbys have all that the primary has; Patroni: %+v, %w", ready, states, err)

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
@@ -44,7 +44,7 @@ func newWriters(t *testing.T, on target, c *crowd, acks *acknowledged, n int) *w
 	ctx, stop := context.WithCancel(t.Context())
 	w := &writers{t: t, on: on, c: c, acks: acks, db: on.connect(t), stop: stop, times: make([]atomic.Int64, n)}
 	w.db.SetMaxOpenConns(n + 2)
-	store := watched{engines.MustNew(sqlstore.New(w.db, sqlstore.Config{})), acks}
+	store := watched{mustNew(sqlstore.New(w.db, sqlstore.Config{})), acks}
 	for i := range n {
 		gen, err := worker.Open(ctx, store, lease())
 		must(t, err)
@@ -140,7 +140,7 @@ func (w *writers) missing(rows []int64) (missing int) {
 // ask reads rows, and retries.
 func (w *writers) ask(query string, args []any, row func(*sql.Rows) error) {
 	w.t.Helper()
-	engines.Eventually(w.t, patience, func() error {
+	testserver.Eventually(w.t, patience, func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		rows, err := w.db.QueryContext(ctx, query, args...)
@@ -192,7 +192,7 @@ func (w *writers) end() (acknowledged, unknown int) {
 // asksFor reads a row from the primary, which may have changed meanwhile.
 func asksFor(t *testing.T, db *sql.DB, query string, into ...any) {
 	t.Helper()
-	engines.Eventually(t, patience, func() error {
+	testserver.Eventually(t, patience, func() error {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
 		return db.QueryRowContext(ctx, query).Scan(into...)

@@ -12,7 +12,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	_ "github.com/glebarez/go-sqlite" // the driver "sqlite"
 	"github.com/go-sql-driver/mysql"
@@ -186,20 +185,6 @@ func MustNew[T any](made T, err error) T {
 		panic(err)
 	}
 	return made
-}
-
-// Eventually asks again and again, as long as it gets an error. After the limit, that ends the test.
-func Eventually(t testing.TB, limit time.Duration, ask func() error) {
-	t.Helper()
-	for deadline := time.Now().Add(limit); ; time.Sleep(5 * time.Millisecond) {
-		err := ask()
-		if err == nil {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("after %v: %v", limit, err)
-		}
-	}
 }
 
 // Documented returns the n blocks of SQL of a section in a page of docs.

@@ -134,7 +134,7 @@ func knock(t *testing.T, server *testserver.Server, db, leases *sql.DB, dialect 
 	all.Wait()
 	// What was under way when its writer gave up comes to an end.
 	must(t, server.Restart())
-	engines.Eventually(t, ample, func() error { return db.PingContext(t.Context()) })
+	testserver.Eventually(t, ample, func() error { return db.PingContext(t.Context()) })
 	summary, faults := book.check(db)
 	for _, err := range faults {
 		t.Error(err)
