@@ -60,7 +60,7 @@ type chunk struct {
 // if that is later. It never begins at tick 0, so there is always a slot before the first one.
 func newAllocator(s *shared, grant *Grant, rollback, first uint64) *allocator {
 	a := &allocator{
-		shared: s, grant: grant, rollback: rollback, grantClock: grantClock{shows: noOffset},
+		shared: s, grant: grant, rollback: rollback, grantClock: noGrantClock(),
 		base:        rollback<<s.layout.rollbackShift | uint64(grant.worker)<<s.layout.workerShift,
 		sequenceMax: s.layout.sequenceMax,
 		tickShift:   uint8(s.layout.timeShift - uint(s.layout.SequenceBits)), seqShift: uint8(s.layout.sequenceShift),
@@ -79,11 +79,17 @@ func newAllocator(s *shared, grant *Grant, rollback, first uint64) *allocator {
 // A grantClock lets ids begin ahead of all other clocks, at the grant's first tick. It then runs at a
 // third of their speed, so that ids do not reach the fence before it rises again. It rises when the store's
 // clock has reached the first tick, which is at most 2*(FenceWindow+MaxSkew) ahead. Until then, ids use a
-// third of that time: at most one FenceWindow, because MaxSkew is at most half of it. They use more if
-// they also run ahead by Logical's MaxAhead, and wait longer for a floor that was raised by hand.
-type grantClock struct{ began, shows int64 }
+// third of that time: at most one FenceWindow, because MaxSkew is at most half of it. Nothing would be left
+// of it if they also ran ahead by MaxAhead, so they may do that only when the clock is beyond the first tick,
+// and as far as it was behind. They wait longer for a floor that was raised by hand.
+type grantClock struct {
+	began, shows int64
+	ahead        int64 // the time from which ids may run ahead by MaxAhead
+}
 
 const grantClockSlow = 3 // it shows a third of the time that passes
+
+func noGrantClock() grantClock { return grantClock{shows: noOffset, ahead: noOffset} }
 
 // at is what the clock shows at an elapsed time.
 func (g grantClock) at(elapsed int64) int64 { return g.shows + (elapsed-g.began)/grantClockSlow }
@@ -93,8 +99,11 @@ func (g grantClock) at(elapsed int64) int64 { return g.shows + (elapsed-g.began)
 // allocator keeps the inherited grant clock.
 func (a *allocator) startClock(inherited grantClock, at clockReading) {
 	a.grantClock = inherited
-	if a.policy.kind != policyDetached && a.grant.first > a.clock.tickAt(a.limit(at)) {
-		a.grantClock = grantClock{at.elapsed, a.clock.startOf(a.grant.first)}
+	first := a.clock.startOf(a.grant.first)
+	lead := first - max(a.clockOfPolicy(at), inherited.at(at.elapsed))
+	if a.policy.kind != policyDetached && lead > 0 {
+		lead -= a.clock.tickNs // to which the grant's beginning was rounded up
+		a.grantClock = grantClock{at.elapsed, first, first + min(lead, int64(a.policy.maxAhead))}
 	}
 }
 
@@ -155,10 +164,10 @@ func (a *allocator) takeByClock(want uint64) (from, n uint64, at clockReading, l
 	}
 }
 
-// lastAllowed returns the last tick in which ids may be issued, if the clocks have reached the tick
+// lastAllowed returns the last tick in which ids may be issued, if the clocks allow them up to the tick
 // limit. No other function enforces the fence.
 func (a *allocator) lastAllowed(limit uint64) uint64 {
-	last := min(limit+a.maxAhead, a.layout.usableMax)
+	last := min(limit, a.layout.usableMax)
 	if fence := a.grant.fence.Load(); fence <= last {
 		if fence == 0 {
 			return 0 // revoked; no id is issued in tick 0
@@ -168,37 +177,40 @@ func (a *allocator) lastAllowed(limit uint64) uint64 {
 	return last
 }
 
-// limits reads the clocks. It returns the present tick, and that of the time returned by limit.
+// limits reads the clocks. It returns the present tick, and the last one in which they allow ids.
 func (a *allocator) limits() (at clockReading, now, limit uint64) {
 	if a.policy.kind == policyDetached {
 		return at, 0, a.layout.usableMax
 	}
 	at = a.clock.read()
-	now = a.clock.tickAt(at.wall)
-	if ns := a.limit(at); ns != at.wall {
-		return at, now, a.clock.tickAt(ns)
+	return at, a.clock.tickAt(at.wall), a.limit(at)
+}
+
+// limit returns the last tick in which the clocks allow ids.
+func (a *allocator) limit(at clockReading) uint64 {
+	switch ns, byGrant := a.clockOfPolicy(at), a.grantClock.at(at.elapsed); {
+	case ns < a.grantClock.ahead:
+		return a.clock.tickAt(max(ns, byGrant))
+	case ns < byGrant:
+		return max(a.clock.tickAt(ns)+a.maxAhead, a.clock.tickAt(byGrant))
+	default:
+		return a.clock.tickAt(ns) + a.maxAhead
 	}
-	return at, now, now
 }
 
-// limit returns the time up to which ids are issued without running ahead. It is the highest of
-// the wall clock, the hybrid clock if the ClockPolicy uses it, and the grant clock.
-func (a *allocator) limit(at clockReading) int64 {
-	return max(a.limitWithoutGrant(at), a.grantClock.at(at.elapsed))
-}
-
-func (a *allocator) limitWithoutGrant(at clockReading) int64 {
+// clockOfPolicy is the wall clock, or the hybrid clock if the ClockPolicy uses it.
+func (a *allocator) clockOfPolicy(at clockReading) int64 {
 	if a.policy.hybrid {
 		return max(at.wall, at.hybrid)
 	}
 	return at.wall
 }
 
-// timeUntil returns how long it takes until the limit reaches tick.
+// timeUntil returns how long it takes until the clocks allow ids in tick.
 func (a *allocator) timeUntil(tick uint64) time.Duration {
-	at, start := a.clock.read(), a.clock.startOf(tick)
-	d := start - a.limitWithoutGrant(at)
-	if by := start - a.grantClock.at(at.elapsed); by < d/grantClockSlow {
+	at := a.clock.read()
+	d := min(a.clock.startOf(tick), max(a.clock.startOf(tick-min(a.maxAhead, tick)), a.grantClock.ahead)) - a.clockOfPolicy(at)
+	if by := a.clock.startOf(tick) - a.grantClock.at(at.elapsed); by < d/grantClockSlow {
 		d = by * grantClockSlow
 	}
 	return time.Duration(max(d, 0))

@@ -108,7 +108,7 @@ func (g *Generator) await(ctx context.Context, a *allocator, w *waitState) error
 		}
 		return nil
 	}
-	d := a.timeUntil(tick - min(a.maxAhead, tick))
+	d := a.timeUntil(tick)
 	switch {
 	case !g.policy.hybrid && limit < p.lastIssued:
 		return g.applyPolicy(ctx, a, w, a.stepBack(p.lastIssued, limit), d)

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
@@ -156,6 +157,81 @@ func TestFloorRaisedIsReported(t *testing.T) {
 		}
 		if synctest.Wait(); w.seen.count(worker.FloorRaised) != 1 {
 			t.Errorf("%v", w.seen.all())
+		}
+	})
+}
+
+// While ids are ahead of the clock, a generator that is asked for more than the layout has is slowed, but
+// does not reach the fence, which does not rise until the clock has caught up.
+func TestCapWhileAhead(t *testing.T) {
+	for name, c := range map[string]struct {
+		policy core.ClockPolicy
+		window time.Duration
+		events int
+	}{
+		"one failover":                {nil, 0, 1},
+		"two failovers":               {nil, 0, 2},
+		"MaxAhead beyond the window":  {nil, 6 * time.Second, 1},
+		"MaxAhead beyond two windows": {core.Logical{MaxAhead: time.Hour}, 0, 2},
+		"Rotate":                      {core.Rotate{}, 0, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inForgetfulWorld(t, func(w *world, back func(driver.State)) {
+				w.cfg.FenceWindow, w.cfg.Layout.Tick = c.window, 50*time.Millisecond
+				for range c.events {
+					if err := w.acquire(nil).Close(); err != nil {
+						t.Fatal(err)
+					}
+					back(w.list())
+				}
+				w.cfg.ClockPolicy = c.policy
+				gen, err := worker.Open(w.Context(), w.store, w.cfg)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer gen.Close(w.Context())
+				ids := make([]int64, 16*4) // of four ticks
+				for began := time.Now(); time.Since(began) < 3*time.Minute; {
+					asked := time.Now()
+					if err := gen.Fill(w.Context(), ids); err != nil {
+						t.Fatalf("after %v: %v", time.Since(began), err)
+					}
+					if took := time.Since(asked); took > time.Second {
+						t.Errorf("after %v, the ids of four ticks took %v", time.Since(began), took)
+					}
+				}
+			})
+		})
+	}
+}
+
+// A floor that is ahead by hours, as after "snowkey workers floor", leaves each lease one FenceWindow. When
+// that is used up, the error says until when.
+func TestFloorHoursAhead(t *testing.T) {
+	inForgetfulWorld(t, func(w *world, back func(driver.State)) {
+		w.cfg.Layout.Tick = 50 * time.Millisecond
+		if err := w.acquire(nil).Close(); err != nil {
+			t.Fatal(err)
+		}
+		to := w.list()
+		to.Namespace.Floor = to.Now + 3_600_000
+		w.mem.(*memstore.Store).Put(to)
+		gen, err := worker.Open(w.Context(), w.store, w.cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer gen.Close(w.Context())
+		began := time.Now()
+		for err == nil {
+			_, err = gen.Next(w.Context())
+		}
+		if took := time.Since(began); took < 90*time.Second || took > 95*time.Second || !errors.Is(err, core.ErrFenced) ||
+			!strings.Contains(err.Error(), "and Config.FenceWindow, 30s, is used up until 2000-01-01T01:00:40.000Z") {
+			t.Errorf("after %v: %v", took, err)
+		}
+		time.Sleep(time.Hour)
+		if _, err := gen.Next(w.Context()); err != nil {
+			t.Error(err)
 		}
 	})
 }

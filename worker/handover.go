@@ -77,7 +77,11 @@ func (l *lease) exhausted(h *holding, before int64) (*core.Grant, error) {
 		return h.grant, nil // it has risen
 	}
 	if l.left(h) > 0 {
-		return nil, fmt.Errorf("worker: ids have reached %s, but the clock shows %s: they are drawn faster than the layout allows", formatTime(time.UnixMilli(h.Fence)), formatTime(l.cfg.Now()))
+		fence, now, why := time.UnixMilli(h.Fence), l.cfg.Now(), "they are drawn faster than the layout allows"
+		if rises := fence.Add(-l.cfg.FenceWindow); rises.Sub(now) > l.cfg.MaxSkew {
+			why = fmt.Sprintf("they began ahead of it, at the floor of the store, and Config.FenceWindow, %v, is used up until %s", l.cfg.FenceWindow, formatTime(rises))
+		}
+		return nil, fmt.Errorf("worker: ids have reached %s, but the clock shows %s: %s", formatTime(fence), formatTime(now), why)
 	}
 	h.retry.at = time.Now() // the call waits for the renewal
 	return nil, nil
