@@ -205,6 +205,9 @@ func (g *Grant) Revoke(err error) {
 	}
 	g.fence.Store(0)
 	g.notify()
+	if !g.attached { // and none will take it
+		g.end()
+	}
 }
 
 // Close revokes the grant and returns the first instant that none of its ids carries, so that
@@ -228,7 +231,7 @@ func (g *Grant) Close() (firstUnused time.Time) {
 }
 
 // Done returns a channel that is closed when no generator has the grant and none will take it:
-// its generator was closed or continues under another grant, or the grant was closed before
+// its generator was closed or continues under another grant, or the grant was revoked or closed before
 // a generator took it, as New does when it fails. Then no more ids are issued under it, Close
 // returns where they end, and a [GrantSource] can pass on or give back the rest of its time.
 //
@@ -244,7 +247,6 @@ func (g *Grant) attach() error {
 	case g.attached:
 		return cmp.Or(g.revoked, ErrInUse)
 	case g.revoked != nil:
-		g.end()
 		return g.revoked
 	}
 	g.attached = true

@@ -294,3 +294,29 @@ func TestLocked(t *testing.T) {
 		})
 	}
 }
+
+// The record of the next worker ID is locked too, before the generator asks for it: it is released.
+func TestLockedBeforeItIsUsed(t *testing.T) {
+	inWorld(t, func(w *world) {
+		lease := w.acquire(nil)
+		gen := w.generator(lease, nil)
+		w.mustDraw(gen)
+		for range 2 {
+			id := lease.Worker()
+			w.store.set(func(f *flaky) { f.locked = &id })
+			for lease.Worker() == id {
+				time.Sleep(100 * time.Millisecond)
+			}
+		}
+		w.store.set(func(f *flaky) { f.locked = nil })
+		time.Sleep(time.Second)
+		if w.held() != 2 {
+			t.Errorf("%d are held, and the generator has one and gets another", w.held())
+		}
+		w.mustDraw(gen)
+		time.Sleep(time.Second)
+		if w.held() != 1 {
+			t.Errorf("%d are held", w.held())
+		}
+	})
+}
