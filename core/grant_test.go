@@ -270,10 +270,11 @@ func TestDone(t *testing.T) {
 		gr := fresh()
 		state(t, "new", gr, false)
 		gr.Revoke(nil)
-		state(t, "revoked", gr, false)
+		state(t, "revoked and never taken", gr, true)
+		gr.Close() // is no panic
+		gr = fresh()
 		gr.Close()
 		state(t, "closed and never taken", gr, true)
-		gr.Close() // twice is no panic
 
 		gr = fresh()
 		g := mustNew(t, core.Config{Worker: holder{gr}})
