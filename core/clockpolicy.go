@@ -42,7 +42,7 @@ const (
 // costs no ids, ids ascend, and their lead over the wall clock shrinks by itself.
 //
 // Below the fence of a grant ids may also run ahead of that time, by up to MaxAhead, while
-// ticks are full.
+// ticks are full, but not while the grant's beginning itself is ahead of it.
 type Logical struct {
 	MaxAhead time.Duration // zero: 10s
 	// Detached ignores the clock altogether: ids begin at the grant's first tick and take the
