@@ -1,33 +1,23 @@
 #!/usr/bin/env bash
-# Checks and tests everything. See usage below, or ./test.sh --help.
+# usage: ./test.sh [option]
+#
+# Installs what the tests need and this machine lacks (tools/install.sh: servers, a browser, a C compiler;
+# no service is started), then for every Go module: format, vet, tidiness, a build without the workspace,
+# lint, and all tests with the race detector against real servers. Go itself must be there.
+#
+#   --no-install    install nothing; say what is missing
+#   --install-only  install, test nothing
+#   --no-lint       leave out golangci-lint, which takes the longest to build
+#   --no-browser    leave out the tests of web pages, which need Chromium: where there is
+#                   neither Google Chrome nor a package of Chromium (Ubuntu has a snap)
+#   --help          this text
+#
+# A server that runs already is used instead if SNOWKEY_TEST_POSTGRES, _MYSQL, _REDIS or _ETCD is set, and
+# SNOWKEY_TEST_CHROMIUM is the path of another browser; see CONTRIBUTING.md.
+# bin/check -run REGEXP repeats single steps; bin/check -list names them.
+#
+# Status: 0 all is well, 1 something failed or is missing, 2 a wrong option.
 set -euo pipefail
-
-usage() {
-  cat <<'TXT'
-usage: ./test.sh [option]
-
-Installs what the tests need and this machine lacks (Debian and Ubuntu: PostgreSQL,
-PgBouncer, MariaDB, Redis, etcd, Prometheus, Spin, npm, Chromium, a C
-compiler, certificates; no service is started), then for every Go module: format, vet, tidiness, a build without
-the workspace, lint, and all tests with the race detector against real servers. Go itself
-must be there.
-
-  --no-install    install nothing; say what is missing
-  --install-only  install, test nothing
-  --no-lint       leave out golangci-lint, which takes the longest to build
-  --no-browser    leave out the tests of web pages, which need Chromium: where there is
-                  neither Google Chrome nor a package of Chromium (Ubuntu has a snap)
-  --help          this text
-
-A server that runs already is used instead if one of these is set; see CONTRIBUTING.md:
-SNOWKEY_TEST_POSTGRES, SNOWKEY_TEST_MYSQL, SNOWKEY_TEST_REDIS, SNOWKEY_TEST_ETCD.
-SNOWKEY_TEST_CHROMIUM is the path of another browser of Chromium's kind.
-
-bin/check -run REGEXP repeats single steps; bin/check -list names them.
-
-Status: 0 all is well, 1 something failed or is missing, 2 a wrong option.
-TXT
-}
 
 fail() { echo "test.sh: $1" >&2 && exit "${2:-1}"; }
 
@@ -38,10 +28,7 @@ for option; do
     --install-only) test='' ;;
     --no-lint) steps+=(-skip ': lint$') ;;
     --no-browser) export SNOWKEY_TEST_CHROMIUM=none ;; # the tests know the word
-    --help | -h)
-      usage
-      exit 0
-      ;;
+    --help | -h) sed -n '2,/^set/s/^#\( \|$\)//p' "$0" && exit ;;
     *) fail "unknown option '$option'; ./test.sh --help lists the options" 2 ;;
   esac
 done
@@ -49,16 +36,12 @@ done
 cd "$(dirname "${BASH_SOURCE[0]}")"
 exec </dev/null # nothing may wait for an answer
 
-# Go is looked at before anything is installed: without it all that would be in vain.
+# Go is looked at before anything is installed: without it all that would be in vain. It may fetch a newer one.
 if [ -n "$test" ]; then
-  want=$(sed -n 's/^go //p' go.mod)
+  want="Go $(sed -n 's/^go //p' go.mod) or later is needed"
   [ -n "$(command -v go)" ] || [ ! -x /usr/local/go/bin/go ] || PATH=$PATH:/usr/local/go/bin
-  command -v go >/dev/null || fail "Go $want or later is needed and there is no go in PATH; see https://go.dev/dl/"
-  if ! out=$(GOWORK=off GOTOOLCHAIN=local go list -m 2>&1); then
-    case $(go env GOTOOLCHAIN) in
-      '' | local*) fail "Go $want or later is needed, and this is $(GOTOOLCHAIN=local go env GOVERSION): $out" ;;
-    esac # else go fetches a newer one by itself
-  fi
+  command -v go >/dev/null || fail "$want and there is no go in PATH; see https://go.dev/dl/"
+  out=$(GOWORK=off go list -m 2>&1) || fail "$want, and this is $(GOTOOLCHAIN=local go env GOVERSION): $out"
 fi
 tools/install.sh $check
 # What checks documents and the page.
