@@ -9,9 +9,7 @@
 # is enabled for the next boot, and no package that is there is upgraded or removed.
 set -euo pipefail
 shopt -s nullglob
-# dpkg needs the first folders, mariadbd may be in one, and PostgreSQL has its own.
-places=(/usr/local/sbin /usr/sbin /sbin /opt/homebrew/bin /usr/lib/postgresql/*/bin /usr/pgsql-*/bin {/opt/homebrew,/usr/local}/opt/postgresql@*/bin)
-PATH=$PATH:$(IFS=: && echo "${places[*]}")
+PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin:/opt/homebrew/bin # dpkg needs them, and mariadbd is in one
 
 # needs looks for each need: NAME PACKAGES WHAT... It is there if each WHAT is: a program, a file, or one
 # of several, with a | between them; or if a variable is set that follows them. A package with other names in
@@ -19,6 +17,8 @@ PATH=$PATH:$(IFS=: && echo "${places[*]}")
 # for the tests of clusters only. The places of programs are those of internal/testserver/engine.go.
 needs() {
   missing=() packages=()
+  local own=(/usr/lib/postgresql/*/bin /usr/pgsql-*/bin {/opt/homebrew,/usr/local}/opt/postgresql@*/bin) # PostgreSQL's
+  PATH=$PATH:$(IFS=: && echo "${own[*]}")
   # Where crypto/x509 looks for the certificates of public authorities, so that go can download modules.
   [ "$(uname -s)" != Linux ] ||
     need certificates ca-certificates '/etc/ssl/certs/ca-certificates.crt|/etc/pki/tls/certs/ca-bundle.crt|/etc/ssl/ca-bundle.pem|/etc/ssl/cert.pem' SSL_CERT_FILE
@@ -84,7 +84,11 @@ as_root() {
   ${sudo[@]+"${sudo[@]}"} env "${vars[@]}" "$@"
 }
 
-apt() { as_root apt-get -qq -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@" >/dev/null; }
+# apt ARGUMENT...: its output is shown only when it fails.
+apt() {
+  local log
+  log=$(as_root apt-get -q -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@" 2>&1) || { echo "$log" >&2 && return 1; }
+}
 
 policy=/usr/sbin/policy-rc.d
 cluster=/etc/postgresql-common/createcluster.d/snowkey-test.conf
@@ -113,7 +117,7 @@ esac
 needs
 [ -n "$known" ] || { sed -n '2s/^# //p' "$0" >&2 && exit 2; }
 [ ${#missing[@]} -gt 0 ] || exit 0
-printf '%s\n' 'Needed for the tests, and not on this machine:' "${missing[@]/#/  - }" >&2
+printf '%s\n' 'Needed for the tests, and not on this machine (or set one of the variables):' "${missing[@]/#/  - }" >&2
 [ -z "$check" ] || exit 1
 type -P apt-get >/dev/null || fail 'There is no apt-get here. Install them in the way of this system, or set the variables' \
   'to the addresses of running servers. CONTRIBUTING.md shows the form of each variable.'
