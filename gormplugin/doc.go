@@ -29,8 +29,9 @@
 //   - One create calls each source once, before it changes a row. If a source fails, so does the
 //     create. No row is written with a key of 0.
 //   - If a create fails, the keys that it filled are 0 again, unless their rows may be in the
-//     database: if COMMIT fails, if an error follows an INSERT that gorm does not roll back, and in
-//     the earlier batches of CreateInBatches.
+//     database: if COMMIT fails, in the earlier batches of CreateInBatches, and after an INSERT that
+//     gorm does not roll back and the database has not refused. Created again with these keys, no
+//     row is there twice.
 //   - After an upsert (clause.OnConflict, INSERT IGNORE), a struct has the key of its row in the
 //     database, and its children refer to that row. If the row is not found, the create fails.
 //   - The plugin adds callbacks to the handle, and changes no Dialector, Migrator or other model.

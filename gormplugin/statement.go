@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/outcome"
 )
 
 // statement is what the callbacks of one create share: the plan of the model, the rows, and which
@@ -22,7 +23,7 @@ type statement struct {
 	hooks    bool           // the model has hooks before the INSERT
 	conflict bool           // there is a conflict clause
 	upsert   *upsert        // nil if no row can have another key
-	sent     bool           // the INSERT has succeeded
+	sent     bool           // the INSERT was sent, and the database has not refused it
 
 	associated   bool         // gorm creates the rows with others, which refer to them
 	associations []*statement // gorm's creates of associated rows
@@ -107,13 +108,14 @@ func (s *statement) undo(db *gorm.DB) (err error) {
 	_, ofGraph := s.stmt.Settings.Load(keys.Referred{})
 	if err != nil || db.Error != nil || !s.associated && !ofGraph { // after a DryRun, what created the other rows needs the keys
 		_, began := db.InstanceGet("gorm:started_transaction")
+		s.sent = s.sent || s.stmt.SQL.Len() > 0 && !db.DryRun && !outcome.IsRefused(db.Error)
 		s.clear(began)
 	}
 	return err
 }
 
-// clear sets what the plugin has filled back to zero, in associations too. If gorm does not roll
-// back, inserted rows stay in the database, and keep their keys.
+// clear sets what the plugin has filled back to zero, in associations too. If gorm does not roll back, rows
+// that may be in the database keep their keys: with new ones, the same create would write them twice.
 func (s *statement) clear(rolledBack bool) {
 	for _, a := range s.associations {
 		a.clear(rolledBack)

@@ -43,6 +43,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/outcome"
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/internal/retry"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
@@ -175,7 +176,7 @@ func (w *writer) attempt() (err error) {
 		return nil
 	case !w.ownTx:
 		return fmt.Errorf("graph: RELEASE SAVEPOINT: %w", err)
-	case !isRefused(err):
+	case !outcome.IsRefused(err):
 		w.ended, w.mayRetry = true, false
 		return fmt.Errorf("graph: %w: %w", sqltype.ErrOutcomeUnknown, err)
 	}

@@ -203,12 +203,3 @@ func isConflict(err error) bool {
 	const aborted = "25P02" // by an earlier error, which a hook has hidden
 	return retry.IsUndone(err) || retry.SQLState(err) == aborted
 }
-
-// isRefused reports whether the error of a COMMIT says that nothing was committed: the server
-// refused it, or it was never sent.
-func isRefused(err error) bool {
-	if s := retry.SQLState(err); s != "" { // after a lost connection, 08 and 57P, the outcome is unknown
-		return len(s) == 5 && s[:2] != "08" && s[:3] != "57P" && s != "40003"
-	}
-	return errors.Is(err, sql.ErrTxDone) || isConflict(err) || strings.Contains(err.Error(), "constraint failed") // SQLite's
-}
