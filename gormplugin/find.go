@@ -55,12 +55,7 @@ func (s *statement) findBy(db *gorm.DB, list []int, by keys.Unique, found map[in
 	if len(by.Fields) == 0 { // the key of a model that has none
 		return nil
 	}
-	list = slices.DeleteFunc(slices.Clone(list), func(i int) bool {
-		return slices.ContainsFunc(by.Fields, func(f *schema.Field) bool {
-			value, sent := s.upsert.valueOf(i, f)
-			return !sent || !by.Nulls && isNull(value)
-		})
-	})
+	list = slices.DeleteFunc(slices.Clone(list), func(i int) bool { return !s.upsert.mayCollide(i, by) })
 	most := maxFound
 	if isIntegerKey(by) {
 		most = maxKeys
@@ -71,6 +66,14 @@ func (s *statement) findBy(db *gorm.DB, list []int, by keys.Unique, found map[in
 		}
 	}
 	return nil
+}
+
+// mayCollide reports whether a row has a value in each column of an index.
+func (u *upsert) mayCollide(i int, by keys.Unique) bool {
+	return !slices.ContainsFunc(by.Fields, func(f *schema.Field) bool {
+		value, sent := u.valueOf(i, f)
+		return !sent || !by.Nulls && isNull(value)
+	})
 }
 
 // isIntegerKey reports whether one IN finds all rows.

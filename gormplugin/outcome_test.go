@@ -182,6 +182,50 @@ func TestLostAnswers(t *testing.T) {
 	})
 }
 
+type (
+	Mark struct {
+		ID   sqltype.ID
+		No   int64   `gorm:"uniqueIndex;snowflake"`
+		Word *string `gorm:"size:20;uniqueIndex"`
+		Text string  `gorm:"size:20"`
+	}
+	Note struct {
+		ID     sqltype.ID
+		MarkID sqltype.ID
+		Mark   *Mark
+	}
+)
+
+// The answer to an upsert is lost, so it is not known under which key the row is. The same upsert again
+// finds it by its unique value. A row that has only a filled one keeps its key.
+func TestLostAnswerOfAnUpsert(t *testing.T) {
+	onWires(t, func(t *testing.T, db *gorm.DB, w *wire) {
+		must(t, db.Use(gormplugin.New(gormplugin.Config{Source: databases.Generator(t, 1)})))
+		must(t, db.AutoMigrate(&Mark{}, &Note{}))
+		auto := db.Session(&gorm.Session{SkipDefaultTransaction: true})
+		there, new := "there", "new"
+		must(t, db.Create(&Mark{ID: 5, Word: &there}).Error)
+		given := []*Mark{{Word: &there, Text: "lost"}, {Word: &new}, {Text: "null"}}
+		note := &Note{Mark: &Mark{Word: &there, Text: "lost"}}
+		for what, create := range map[string]func() error{
+			"given":  func() error { return auto.Clauses(clause.OnConflict{DoNothing: true}).Create(given).Error },
+			"parent": func() error { return auto.Create(note).Error },
+		} {
+			w.at.Store(regexp.MustCompile("lost"))
+			if err := create(); err == nil || w.at.Load() != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+			if err := create(); err != nil {
+				t.Errorf("%s, again: %v", what, err)
+			}
+		}
+		check(t, db, "marks", 5, int64(given[1].ID), int64(given[2].ID))
+		if given[0].ID != 5 || note.MarkID != 5 || note.Mark.ID != 5 {
+			t.Errorf("%+v, %+v", given[0], note)
+		}
+	})
+}
+
 // Odd has a column whose default gorm cannot read.
 type Odd struct {
 	ID   sqltype.ID

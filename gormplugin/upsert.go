@@ -67,8 +67,7 @@ func (s *statement) resolve(db *gorm.DB) error {
 	if on.DoNothing && !returning && db.Name() != "mysql" && db.RowsAffected == int64(len(s.rows)) {
 		return nil // MySQL's count may include rows that exist
 	}
-	u.sent, _ = s.stmt.Clauses["VALUES"].Expression.(clause.Values)
-	if len(u.sent.Values) != len(s.rows) {
+	if !s.readSent() {
 		return fmt.Errorf("the INSERT has %d rows of %d: cannot tell which rows exist", len(u.sent.Values), len(s.rows))
 	}
 	found, err := s.findRows(db)
@@ -87,6 +86,30 @@ func (s *statement) resolve(db *gorm.DB) error {
 		return fmt.Errorf("after ON CONFLICT: %w", err)
 	}
 	return nil
+}
+
+// clearFound clears keys after an upsert with DoNothing whose answer was lost, if the same upsert would find
+// the rows by a unique index: they may have other keys, and it does not replace a key that is set.
+func (s *statement) clearFound() {
+	if s.upsert == nil || s.upsert.replaces || s.hooks || !s.readSent() {
+		return
+	}
+	for _, f := range s.filled {
+		for _, i := range f.Rows {
+			if slices.ContainsFunc(s.upsert.indexes, func(by keys.Unique) bool {
+				return len(by.Where) == 0 && s.upsert.mayCollide(i, by) &&
+					!slices.ContainsFunc(s.filled, func(f keys.Need) bool { return slices.Contains(by.Fields, f.Column.Field) })
+			}) {
+				f.Column.Clear(s.stmt.Context, s.rows[i])
+			}
+		}
+	}
+}
+
+// readSent reads the values of the INSERT. It returns false if they are not those of the rows.
+func (s *statement) readSent() bool {
+	s.upsert.sent, _ = s.stmt.Clauses["VALUES"].Expression.(clause.Values)
+	return len(s.upsert.sent.Values) == len(s.rows)
 }
 
 // errNotFound returns the error for a row that is not found, or nil if nothing depends on its key.
