@@ -187,7 +187,10 @@ func (p *Plugin) resolve(db *gorm.DB) error {
 	}
 	switch {
 	case s.upsert != nil && s.sent:
-		return s.resolve(db)
+		if err := s.resolve(db); err != nil {
+			return err
+		}
+		s.upsert = nil
 	case len(s.rows) > 0 && s.rows[0].Kind() == reflect.Map:
 		s.setIDs() // gorm sets the keys of maps to numbers that the database did not make
 	}
@@ -197,7 +200,7 @@ func (p *Plugin) resolve(db *gorm.DB) error {
 // reset sets the keys of rows that were not written to zero. It does not run after COMMIT: if that
 // fails, the rows may be written.
 func (p *Plugin) reset(db *gorm.DB) (err error) {
-	if s := statementOf(db.Statement); s != nil && (db.Error != nil || db.DryRun || s.upsert != nil && !s.sent) {
+	if s := statementOf(db.Statement); s != nil && (db.Error != nil || db.DryRun || s.upsert != nil) {
 		err = s.undo(db)
 	}
 	db.Statement.Settings.Delete(statementKey{}) // else a later create would count as its association

@@ -31,7 +31,7 @@
 //   - If a create fails, the keys that it filled are 0 again, unless their rows may be in the
 //     database: if COMMIT fails, in the earlier batches of CreateInBatches, and after an INSERT that
 //     gorm does not roll back and the database has not refused. Created again with these keys, no
-//     row is there twice.
+//     row is there twice. A row that DoNothing finds by a unique index needs none.
 //   - After an upsert (clause.OnConflict, INSERT IGNORE), a struct has the key of its row in the
 //     database, and its children refer to that row. If the row is not found, the create fails.
 //   - The plugin adds callbacks to the handle, and changes no Dialector, Migrator or other model.

@@ -203,25 +203,28 @@ func TestLostAnswerOfAnUpsert(t *testing.T) {
 		must(t, db.Use(gormplugin.New(gormplugin.Config{Source: databases.Generator(t, 1)})))
 		must(t, db.AutoMigrate(&Mark{}, &Note{}))
 		auto := db.Session(&gorm.Session{SkipDefaultTransaction: true})
-		there, new := "there", "new"
+		there, fresh := "there", "fresh"
 		must(t, db.Create(&Mark{ID: 5, Word: &there}).Error)
-		given := []*Mark{{Word: &there, Text: "lost"}, {Word: &new}, {Text: "null"}}
-		note := &Note{Mark: &Mark{Word: &there, Text: "lost"}}
-		for what, create := range map[string]func() error{
-			"given":  func() error { return auto.Clauses(clause.OnConflict{DoNothing: true}).Create(given).Error },
-			"parent": func() error { return auto.Create(note).Error },
-		} {
-			w.at.Store(regexp.MustCompile("lost"))
-			if err := create(); err == nil || w.at.Load() != nil {
-				t.Errorf("%s: %v", what, err)
+		for _, at := range []string{"lost", "SELECT .*marks"} { // the look-up
+			given := []*Mark{{Word: &there, Text: "lost"}, {Word: &fresh}, {Text: "null"}}
+			note := &Note{Mark: &Mark{Word: &there, Text: "lost"}}
+			for what, create := range map[string]func() error{
+				"given":  func() error { return auto.Clauses(clause.OnConflict{DoNothing: true}).Create(given).Error },
+				"parent": func() error { return auto.Create(note).Error },
+			} {
+				w.at.Store(regexp.MustCompile(at))
+				if err := create(); err == nil || w.at.Load() != nil {
+					t.Errorf("%s, %s: %v", at, what, err)
+				}
+				if err := create(); err != nil {
+					t.Errorf("%s, %s, again: %v", at, what, err)
+				}
 			}
-			if err := create(); err != nil {
-				t.Errorf("%s, again: %v", what, err)
+			check(t, db, "marks", 5, int64(given[1].ID), int64(given[2].ID))
+			if given[0].ID != 5 || note.MarkID != 5 || note.Mark.ID != 5 {
+				t.Errorf("%s: %+v, %+v", at, given[0], note)
 			}
-		}
-		check(t, db, "marks", 5, int64(given[1].ID), int64(given[2].ID))
-		if given[0].ID != 5 || note.MarkID != 5 || note.Mark.ID != 5 {
-			t.Errorf("%+v, %+v", given[0], note)
+			must(t, db.Delete(&Mark{}, "id <> 5").Error)
 		}
 	})
 }

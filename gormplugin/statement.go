@@ -23,7 +23,7 @@ type statement struct {
 	filled   []keys.Need    // the rows in which a column was zero, and their ids
 	hooks    bool           // the model has hooks before the INSERT
 	conflict bool           // there is a conflict clause
-	upsert   *upsert        // nil if no row can have another key
+	upsert   *upsert        // nil if no row can have another key than its struct
 	sent     bool           // the INSERT was sent, and the database has not refused it
 
 	associated   bool         // gorm creates the rows with others, which refer to them
@@ -108,10 +108,8 @@ func (s *statement) undo(db *gorm.DB) (err error) {
 	_, ofGraph := s.stmt.Settings.Load(keys.Referred{})
 	if err != nil || db.Error != nil || !s.associated && !ofGraph { // after a DryRun, what created the other rows needs the keys
 		_, began := db.InstanceGet("gorm:started_transaction")
-		if !s.sent && s.stmt.SQL.Len() > 0 && !db.DryRun && !outcome.IsRefused(db.Error) {
-			s.sent = true
-			s.clearFound()
-		}
+		s.sent = s.sent || s.stmt.SQL.Len() > 0 && !db.DryRun && !outcome.IsRefused(db.Error)
+		s.clearFound()
 		s.clear(began)
 	}
 	return err

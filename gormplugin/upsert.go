@@ -88,8 +88,8 @@ func (s *statement) resolve(db *gorm.DB) error {
 	return nil
 }
 
-// clearFound clears keys after an upsert with DoNothing whose answer was lost, if the same upsert would find
-// the rows by a unique index: they may have other keys, and it does not replace a key that is set.
+// clearFound clears keys of an upsert with DoNothing that is not resolved, if the same upsert would find the
+// rows by a unique index: they may have other keys, and it does not replace a key that is set.
 func (s *statement) clearFound() {
 	if s.upsert == nil || s.upsert.replaces || s.hooks || !s.readSent() {
 		return
