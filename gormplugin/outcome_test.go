@@ -84,14 +84,16 @@ func onWires(t *testing.T, test func(t *testing.T, db *gorm.DB, w *wire)) {
 		w := &wire{}
 		cfg, err := pgx.ParseConfig(testserver.Database(t, "pgx", testserver.Postgres(t).DSN))
 		must(t, err)
-		cfg.DialFunc = w.dial
+		cfg.DialFunc, cfg.DefaultQueryExecMode = w.dial, pgx.QueryExecModeExec // which sends the SQL each time
 		pool := stdlib.OpenDB(*cfg)
 		test(t, databases.HandleOf(t, postgres.New(postgres.Config{Conn: pool}), &gorm.Config{Logger: logger.Discard}), w)
 	})
 	t.Run("mysql", func(t *testing.T) {
 		w := &wire{}
 		cfg := databases.FreshMySQL(t, testserver.MySQLs(t)[0].DSN)
-		mysqldriver.RegisterDialContext("wire", func(ctx context.Context, addr string) (net.Conn, error) { return w.dial(ctx, "tcp", addr) })
+		mysqldriver.RegisterDialContext("wire", func(ctx context.Context, addr string) (net.Conn, error) {
+			return w.dial(ctx, "tcp", addr)
+		})
 		cfg.Net = "wire"
 		test(t, databases.HandleOf(t, mysql.New(mysql.Config{DSNConfig: cfg}), &gorm.Config{Logger: logger.Discard}), w)
 	})
@@ -123,8 +125,8 @@ func TestLostAnswers(t *testing.T) {
 		} {
 			for _, at := range []string{"first bill", "last bill", "first post", "last post", "(?i)^.{5}commit"} {
 				for _, silent := range []bool{false, true} {
-					if silent && strings.Contains(at, "commit") {
-						continue // database/sql waits for COMMIT without a context
+					if silent && !strings.HasPrefix(at, "first") {
+						continue // it is slow; and database/sql waits for COMMIT without a context
 					}
 					t.Run(fmt.Sprintf("%s, %s, silent=%v", how, at, silent), func(t *testing.T) {
 						for _, table := range []string{"posts", "bills"} {
@@ -144,7 +146,10 @@ func TestLostAnswers(t *testing.T) {
 						w.at.Store(regexp.MustCompile(at))
 						err := create(db.WithContext(ctx), bills)
 						if w.at.Swap(nil) != nil {
-							return // it sends no such message
+							if !silent && at == "first bill" {
+								t.Error("nothing was lost")
+							}
+							return
 						}
 						if err == nil {
 							t.Fatal("no error")
@@ -241,8 +246,8 @@ type Odd struct {
 func TestRefusedOrUnread(t *testing.T) {
 	databases.OnEvery(t, func(t *testing.T, d databases.Database) {
 		for _, translate := range []bool{false, true} {
-			db := databases.HandleOf(t, d.Open(t), &gorm.Config{Logger: logger.Discard, TranslateError: translate, SkipDefaultTransaction: true},
-				gormplugin.New(gormplugin.Config{Source: databases.Generator(t, 1)}))
+			cfg := &gorm.Config{Logger: logger.Discard, TranslateError: translate, SkipDefaultTransaction: true}
+			db := databases.HandleOf(t, d.Open(t), cfg, gormplugin.New(gormplugin.Config{Source: databases.Generator(t, 1)}))
 			must(t, db.Migrator().DropTable(&Odd{}))
 			must(t, db.AutoMigrate(&Odd{}))
 			must(t, db.Create(&Odd{ID: 5, Name: "a", Made: 1}).Error)
@@ -250,7 +255,8 @@ func TestRefusedOrUnread(t *testing.T) {
 			if err := db.Create(refused).Error; err == nil || refused.ID != 0 {
 				t.Errorf("refused: %+v, %v", refused, err)
 			}
-			if err := db.Transaction(func(tx *gorm.DB) error { return tx.Create(refused).Error }); err == nil || refused.ID != 0 {
+			err := db.Transaction(func(tx *gorm.DB) error { return tx.Create(refused).Error })
+			if err == nil || refused.ID != 0 {
 				t.Errorf("refused in a transaction: %+v, %v", refused, err)
 			}
 			if err := db.Where("name = ?", "a").FirstOrCreate(refused).Error; err != nil || refused.ID != 5 {

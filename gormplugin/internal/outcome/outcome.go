@@ -28,7 +28,7 @@ func IsRefused(err error) bool {
 	}, n) {
 		return true
 	}
-	translated := []error{gorm.ErrDuplicatedKey, gorm.ErrForeignKeyViolated, gorm.ErrCheckConstraintViolated, sql.ErrTxDone}
-	return slices.ContainsFunc(translated, func(e error) bool { return errors.Is(err, e) }) ||
+	known := []error{gorm.ErrDuplicatedKey, gorm.ErrForeignKeyViolated, gorm.ErrCheckConstraintViolated, sql.ErrTxDone}
+	return slices.ContainsFunc(known, func(e error) bool { return errors.Is(err, e) }) ||
 		retry.IsUndone(err) || err != nil && strings.Contains(err.Error(), "constraint failed") // SQLite's
 }
