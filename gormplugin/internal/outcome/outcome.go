@@ -17,9 +17,10 @@ import (
 // value that cannot be scanned, the rows may be there.
 func IsRefused(err error) bool {
 	if s := retry.SQLState(err); s != "" {
-		// The classes of errors that undo a statement and leave the session. The others may come after a commit.
+		// The classes of errors that undo a statement and leave the session, and statement_timeout. Others may
+		// come after a commit.
 		const undone = "0A 21 22 23 25 3D 3F 40 42 44 54 55 P0"
-		return len(s) == 5 && strings.Contains(undone, s[:2]) && s != "40003"
+		return len(s) == 5 && (strings.Contains(undone, s[:2]) || s == "57014") && s != "40003"
 	}
 	if n := retry.MySQLNumber(err); n != 0 && slices.Contains([]uint16{
 		1062, 1586, 1451, 1452, 3819, 4025, // constraints
