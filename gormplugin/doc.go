@@ -30,8 +30,8 @@
 //     create. No row is written with a key of 0.
 //   - If a create fails, the keys that it filled are 0 again, unless their rows may be in the
 //     database: if COMMIT fails, in the earlier batches of CreateInBatches, and after an INSERT that
-//     gorm does not roll back and the database has not refused. Created again with these keys, no
-//     row is there twice. A row that DoNothing finds by a unique index needs none.
+//     gorm does not roll back and the database has not refused. Create the same structs again: the
+//     primary key refuses rows that exist. Where DoNothing finds a row by a unique index, the key is 0.
 //   - After an upsert (clause.OnConflict, INSERT IGNORE), a struct has the key of its row in the
 //     database, and its children refer to that row. If the row is not found, the create fails.
 //   - The plugin adds callbacks to the handle, and changes no Dialector, Migrator or other model.
