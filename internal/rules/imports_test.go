@@ -39,9 +39,10 @@ var direct = map[string][]string{
 	"pgxtype":    {module + "sqltype", "github.com/jackc/pgx/v5"},
 	"gormplugin": {module + "sqltype", module + "internal/fields", module + "gormplugin/internal", module + "core", module + "worker", module + "ddl", "gorm.io/gorm"}, // core, worker and ddl for the lease
 	// The graph writer knows the plugin, and the plugin does not know it.
-	"gormplugin/internal/keys":   {module + "gormplugin/internal/rows", module + "internal/fields", module + "sqltype", "gorm.io/gorm"},
-	"gormplugin/internal/sqlite": {module + "gormplugin/internal/rows", "gorm.io/gorm"},
-	"gormplugin/graph":           {module + "gormplugin/internal", module + "sqltype", module + "internal/retry", module + "internal/fields", "gorm.io/gorm"},
+	"gormplugin/internal/keys":    {module + "gormplugin/internal/rows", module + "internal/fields", module + "sqltype", "gorm.io/gorm"},
+	"gormplugin/internal/sqlite":  {module + "gormplugin/internal/rows", "gorm.io/gorm"},
+	"gormplugin/internal/outcome": {module + "internal/retry", "gorm.io/gorm"},
+	"gormplugin/graph":            {module + "gormplugin/internal", module + "sqltype", module + "internal/retry", module + "internal/fields", "gorm.io/gorm"},
 
 	"pgxtype/pgxload": {module + "pgxtype", module + "sqltype", module + "internal/retry", module + "internal/fields", "github.com/jackc/pgx/v5"},
 	"worker/pgxstore": {module + "core", module + "worker", module + "ddl", module + "internal/fields", "github.com/jackc/pgx/v5"},
