@@ -199,7 +199,8 @@ func TestWaitingThreads(t *testing.T) {
 func TestLockedRecords(t *testing.T) {
 	onServers(t, func(t *testing.T, e engine) {
 		t.Parallel() // it waits, mostly
-		must(t, acquire(t, e.store(t), worker.Config{FenceWindow: 15 * time.Second, ClaimWait: patience}))
+		store := e.store(t) // one for all that is asked again and again: each has its own connections
+		must(t, acquire(t, store, worker.Config{FenceWindow: 15 * time.Second, ClaimWait: patience}))
 		locker := open(t, e.driver, e.plain)
 		lock := func(workerID int64) *sql.Tx {
 			t.Helper()
@@ -219,7 +220,7 @@ func TestLockedRecords(t *testing.T) {
 		}
 		await(t, "ErrLocked", func() bool { // on a busy machine, one attempt may get no connection in time
 			cfg := worker.Config{FenceWindow: 15 * time.Second, Preferred: ref(int64(0)), RequirePreferred: true, ClaimWait: -1}
-			if _, err = worker.Open(t.Context(), e.store(t), cfg); err == nil {
+			if _, err = worker.Open(t.Context(), store, cfg); err == nil {
 				t.Fatal("a worker ID whose record is locked was leased")
 			}
 			return errors.Is(err, driver.ErrLocked)
@@ -235,7 +236,7 @@ func TestLockedRecords(t *testing.T) {
 		})
 		must(t, tx.Rollback())
 		await(t, "release", func() bool {
-			st, err := e.store(t).List(t.Context(), "default")
+			st, err := store.List(t.Context(), "default")
 			must(t, err)
 			for _, rec := range st.Records {
 				if rec.Worker == first {
