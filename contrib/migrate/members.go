@@ -43,6 +43,10 @@ func short(name string) string {
 	return strings.ToValidUTF8(name[:live.MaxName-digits-1], "") + "_" + sum[:digits]
 }
 
+// The kinds keep the names of the migration apart.
+func (i *index) short() string      { return short("index_" + i.Name) }
+func (k *foreignKey) short() string { return short("foreign_" + k.Name) }
+
 func isInt(typ string) bool { return typ == "smallint" || typ == "integer" }
 
 // inspectTables reads the catalog. It returns an error for a table that a migration does not handle.

@@ -27,7 +27,8 @@ SELECT coalesce(json_agg(what ORDER BY what), '[]') FROM (` + dependents + " UNI
 // dependents selects the objects that depend on the tables t and are not known to survive a migration. It starts
 // from pg_depend, so it also finds kinds of objects that a later PostgreSQL adds.
 //
-// d has what depends on a table (num is the column, or 0), on its row type, or on a key with a column that moves.
+// d has what depends on a table (num is the column, or 0), on its row type, or on a key whose index has a column that
+// moves, if only in INCLUDE.
 // o has a line for each known kind of object: its expressions, and whether the migration handles an object that
 // depends on a column that moves. An expression refers to a whole row with the attribute number 0, for which
 // pg_depend has no record if the object also depends on a column.
@@ -37,8 +38,12 @@ const dependents = `SELECT i.type || ' ' || i.identity FROM (
 	UNION ALL SELECT e.classid, e.objid, e.objsubid, 'type', 0, t.*
 		FROM t JOIN pg_depend e ON e.refclassid = 'pg_type'::regclass AND e.refobjid IN (t.reltype, t.typarray)
 	UNION ALL SELECT e.classid, e.objid, e.objsubid, 'key', 0, t.*
-		FROM t JOIN pg_constraint k ON k.conrelid = t.oid AND k.contype IN ('p', 'u') AND k.conkey && t.moving::int2[]
+		FROM t JOIN pg_index x ON x.indrelid = t.oid AND x.indkey::int2[] && t.moving::int2[]
+		JOIN pg_constraint k ON k.conindid = x.indexrelid AND k.contype IN ('p', 'u')
 		JOIN pg_depend e ON e.refclassid = 'pg_constraint'::regclass AND e.refobjid = k.oid AND e.deptype = 'n'
+	UNION ALL SELECT 'pg_constraint'::regclass, k.oid, 0, 'key', 0, t.*
+		FROM t JOIN pg_index x ON x.indrelid = t.oid AND x.indkey::int2[] && t.moving::int2[]
+		JOIN pg_constraint k ON k.conindid = x.indexrelid AND k.contype = 'f' AND NOT k.confkey && t.moving::int2[]
 	) d LEFT JOIN LATERAL (
 		SELECT 'pg_rewrite'::regclass AS class, concat(ev_action, ev_qual) AS expressions, false AS handled
 			FROM pg_rewrite WHERE oid = d.objid
@@ -101,8 +106,12 @@ func (j *job) refuseDependents(ctx context.Context) error {
 	return refuse(j.members[0].table, reason, strings.Join(found, ", "))
 }
 
-// wholeRow matches NEW.*, OLD.* and ($1).* in triggers: such a row would have additional columns.
-var wholeRow = regexp.MustCompile(`\.\s*\*`) //nolint:gochecknoglobals // constant
+// wholeRow matches NEW.*, OLD.* and ($1).* in triggers, and those that insert all columns of a transition table: such
+// a row would have additional columns.
+//
+//nolint:gochecknoglobals // constant
+var wholeRow = regexp.MustCompile(`(?is)\.\s*\*|\binsert\s+into\b[^;]*` +
+	`(\bselect\s+((all|distinct)\s+)?\*|,\s*\*|\btable\s+[\w"]).*\bREFERENCING\b`)
 
 // refuseMembers returns an error if something of the members would not survive the migration.
 func (j *job) refuseMembers(ctx context.Context) error {
@@ -175,8 +184,6 @@ func (m *member) refuseIndex(i *index) error {
 		return refuse(m.table, "the index %s %s", i.Name, i.Odd)
 	case slices.Contains(i.Within, 0) || slices.Contains(i.Within, m.live.Num):
 		return refuse(m.table, "the index %s has an expression or a condition over %s", i.Name, m.live.Name)
-	case short(i.Name) == short("swap"):
-		return refuse(m.table, "the index %s has a name that the migration needs: rename it", i.Name)
 	}
 	return nil
 }

@@ -224,13 +224,13 @@ func (j *job) index(t *table, i *index) Step {
 	if i.Predicate != "" {
 		text += " WHERE " + i.Predicate
 	}
-	name := quote(t.Schema, short(i.Name))
+	name := quote(t.Schema, i.short())
 	s := Step{Name: StepIndex, Table: t.String(), Lock: locksNone}
 	const valid = "SELECT EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(%s) AND indisvalid)"
 	s.Check = fmt.Sprintf(valid, literal(name))
 	s.add("DROP INDEX CONCURRENTLY IF EXISTS %s", name)
 	kind := cmp.Or(map[bool]string{true: "UNIQUE INDEX"}[i.Unique], "INDEX")
-	s.add("CREATE %s CONCURRENTLY %s ON %s USING %s", kind, quote(short(i.Name)), t.sql(), text)
+	s.add("CREATE %s CONCURRENTLY %s ON %s USING %s", kind, quote(i.short()), t.sql(), text)
 	return s
 }
 
@@ -249,9 +249,9 @@ func (j *job) foreignKeys() iter.Seq2[*member, foreignKey] {
 }
 
 // foreign returns the steps that add a foreign key like k between the shadows, first for new rows and then
-// for all. Until the swap, its name is short(k.Name).
+// for all. Until the swap, its name is k.short().
 func (j *job) foreign(m *member, k foreignKey) []Step {
-	parent, name := j.tables[k.To], short(k.Name)
+	parent, name := j.tables[k.To], k.short()
 	from := cmp.Or(j.shadowOf(m.table, m.live.Num), m.live.Name)
 	to := cmp.Or(j.shadowOf(parent, k.ToNum[0]), parent.byNum(k.ToNum[0]).Name)
 	rest, old := strings.CutSuffix(k.Rest, " NOT VALID")

@@ -28,7 +28,7 @@ func (j *job) swap() Step {
 		s.add("%s", j.function(t, m.nextType() == "bigint"))
 	}
 	for m, k := range j.foreignKeys() {
-		s.add("ALTER TABLE %s RENAME CONSTRAINT %s TO %s", m.table.sql(), quote(short(k.Name)), quote(k.Name))
+		s.add("ALTER TABLE %s RENAME CONSTRAINT %s TO %s", m.table.sql(), quote(k.short()), quote(k.Name))
 		s.remark(fmt.Sprintf("CONSTRAINT %s ON %s", quote(k.Name), m.table.sql()), k.Comment)
 	}
 	return s
@@ -68,7 +68,7 @@ func (j *job) swapTable(t *table, s *Step) {
 		}
 	}
 	for _, i := range j.movingIndexes(t) {
-		name := short(i.Name)
+		name := i.short()
 		if i.Constraint == "" {
 			s.add("ALTER INDEX %s RENAME TO %s", quote(t.Schema, i.Name), quote(third))
 			s.add("ALTER INDEX %s RENAME TO %s", quote(t.Schema, name), quote(i.Name))
