@@ -56,7 +56,7 @@ func (j *job) referredTo(ctx context.Context, ref *target, last []row) ([]row, e
 		j.db.quote(ref.from) + " AND " + j.unset(ref, "c.") + ")"
 	var args []any
 	if len(last) > 0 {
-		where += " AND " + key + " > ?"
+		where += " AND " + key + " > " + j.keyArg()
 		args = []any{last[len(last)-1].key}
 	}
 	rows, err := j.rows(ctx, where+fmt.Sprintf(" ORDER BY %s LIMIT %d", key, j.cfg.BatchSize), args...)
@@ -129,26 +129,35 @@ func (j *job) write(ctx context.Context, tx *sql.Tx, rows []row) (own, referring
 func (j *job) update(ctx context.Context, tx *sql.Tx, chunk []row) (int64, error) {
 	db := j.db
 	key := db.quote(j.key.name)
-	cast := " WHEN ? THEN CAST(? AS bigint)"
+	number := "bigint"
 	if db.dialect == ddl.MySQL {
-		cast = " WHEN ? THEN CAST(? AS SIGNED)"
+		number = "SIGNED"
 	}
 	args := make([]any, 0, 3*len(chunk))
 	for _, r := range chunk {
 		args = append(args, r.key, r.id)
 	}
-	in, keys := oneOf(chunk)
+	in, keys := j.oneOf(chunk)
 	return db.change(ctx, tx, "UPDATE "+j.table.of(db)+" SET "+db.quote(j.into.to)+
-		" = CASE "+key+strings.Repeat(cast, len(chunk))+" END"+j.untouched(j.table, "")+
+		" = CASE "+key+strings.Repeat(" WHEN "+j.keyArg()+" THEN CAST(? AS "+number+")", len(chunk))+" END"+j.untouched(j.table, "")+
 		" WHERE "+key+in+" AND "+j.unset(j.into, ""), append(args, keys...)...)
 }
 
 // oneOf is the condition for the keys of a chunk.
-func oneOf(chunk []row) (in string, keys []any) {
+func (j *job) oneOf(chunk []row) (in string, keys []any) {
 	for _, r := range chunk {
 		keys = append(keys, r.key)
 	}
-	return " IN (?" + strings.Repeat(", ?", len(keys)-1) + ")", keys
+	return " IN (" + j.keyArg() + strings.Repeat(", "+j.keyArg(), len(keys)-1) + ")", keys
+}
+
+// keyArg is the place of a key in a statement. The driver passes a decimal as a string, and MySQL would compare
+// both as floating-point numbers, so that neighbours are equal.
+func (j *job) keyArg() string {
+	if typ, _, _ := strings.Cut(j.key.typ, " "); j.db.dialect == ddl.MySQL && strings.HasPrefix(typ, "decimal") {
+		return "CAST(? AS " + typ + ")"
+	}
+	return "?"
 }
 
 // untouched keeps the values of columns that the database would set to the present.
@@ -190,7 +199,7 @@ func (j *job) setReferring(ctx context.Context, tx *sql.Tx, ref *target, chunk [
 	where := " WHERE " + j.unset(ref, "c.")
 	var args []any
 	if len(chunk) > 0 {
-		in, keys := oneOf(chunk)
+		in, keys := j.oneOf(chunk)
 		where += " AND c." + db.quote(ref.from) + in
 		args = keys
 	}
