@@ -63,7 +63,8 @@ func catalogOf(d ddl.Dialect) catalog {
 	case ddl.Postgres:
 		return catalog{
 			table: `SELECT n.nspname, c.relname, CASE c.relkind WHEN 'r' THEN CASE WHEN EXISTS (SELECT FROM pg_catalog.pg_inherits i WHERE i.inhparent = c.oid) THEN 'a table that others inherit'
-				WHEN EXISTS (SELECT FROM pg_catalog.pg_rewrite r WHERE r.ev_class = c.oid AND r.ev_type = '2') THEN 'a table with a rule for UPDATE' ELSE '' END
+				WHEN EXISTS (SELECT FROM pg_catalog.pg_rewrite r WHERE r.ev_class = c.oid AND r.ev_type = '2') THEN 'a table with a rule for UPDATE'
+				WHEN pg_catalog.row_security_active(c.oid) THEN 'a table with row-level security, which may hide rows from this role' ELSE '' END
 				WHEN 'p' THEN 'a partitioned table' WHEN 'v' THEN 'a view'
 				WHEN 'm' THEN 'a materialized view' WHEN 'f' THEN 'a foreign table' ELSE 'no table' END,
 				CASE WHEN c.relispartition THEN 'a partition' WHEN c.reloftype <> 0 THEN 'a table of a type' ELSE '' END

@@ -87,6 +87,22 @@ func TestRefused(t *testing.T) {
 	})
 }
 
+// A role that does not see all rows would leave the others without ids, and not say so.
+func TestHiddenRows(t *testing.T) {
+	db := openPostgres(t)
+	const role = "backfill_hidden"
+	db.run(t, "CREATE TABLE orders (id bigint PRIMARY KEY, created_at timestamptz, id_snowkey bigint)", "INSERT INTO orders VALUES (1, '2024-01-01'), (2, '2024-01-01')",
+		"ALTER TABLE orders ENABLE ROW LEVEL SECURITY", "CREATE POLICY p ON orders USING (id < 2)",
+		"DO $$ BEGIN CREATE ROLE "+role+"; EXCEPTION WHEN duplicate_object THEN END $$", "GRANT ALL ON orders TO "+role)
+	t.Cleanup(func() { _ = db.Try("RESET ROLE; DROP OWNED BY " + role + "; DROP ROLE " + role) })
+	db.SetMaxOpenConns(1)
+	db.run(t, "SET ROLE "+role)
+	const want = `backfill: Table "orders": must be an ordinary table: it is a table with row-level security, which may hide rows`
+	if _, err := backfill.Run(t.Context(), db.DB, db.config(t)); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
+	}
+}
+
 // schema describes all tables.
 func (db *engine) schema(t *testing.T) string {
 	t.Helper()
