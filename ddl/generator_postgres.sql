@@ -99,23 +99,21 @@ CREATE OR REPLACE FUNCTION {copied}() RETURNS boolean
 -- Whether another database took the worker IDs, of which this is a copy, and may still be there. The
 -- same goes for a database whose sequences were set to earlier values, as by the data of a dump: it
 -- has given the ids after these. NULL if there are no worker IDs.
---
--- The server counts in log_cnt how many values of a sequence are in the log. It is 0 after setval and
--- RESTART, but not after nextval. So each setval of the sequence "checked" is followed by nextval in the
--- same expression, which no cancellation divides. A crash makes it 0, too, and empties the marker.
--- A dump sets this sequence before the cursor, in the order of their names. The cursor is behind it by
--- MaxAhead at most.
 BEGIN
-  RETURN pg_sequence_last_value({cursor_text}) IS NULL OR pg_sequence_last_value({floor_text}) IS NULL
-      OR pg_sequence_last_value({cursor_text}) < (SELECT ceil((coalesce(max(l.start), 0) - {epoch})::numeric / {tick}) * {per_tick} * cardinality(g.workers)
+  RETURN last IS NULL OR pg_sequence_last_value({floor_text}) IS NULL
+      OR last < (SELECT ceil((coalesce(max(l.start), 0) - {epoch})::numeric / {tick}) * slots
         FROM {leases} l WHERE l.namespace = g.namespace AND l.worker_id = ANY (g.workers) AND l.claim_id = g.claim_id)
-      OR pg_relation_size({marker_text}) > 0
-        AND (SELECT c.log_cnt = 0 OR pg_sequence_last_value({cursor_text}) < c.last_value - {ahead} * {per_tick} * cardinality(g.workers) FROM {checked} c)
+      -- The server counts in log_cnt how many values of a sequence are in the log. It is 0 after setval and
+      -- RESTART, but not after nextval. So each setval of the sequence "checked" is followed by nextval in the
+      -- same expression, which no cancellation divides. A crash makes it 0, too, and empties the marker.
+      -- A dump sets this sequence before the cursor, in the order of their names. The cursor is behind it by
+      -- MaxAhead at most.
+      OR pg_relation_size({marker_text}) > 0 AND (c.log_cnt = 0 OR last < c.last_value - {ahead} * slots)
       OR g.system <> (SELECT system_identifier FROM pg_control_system())
       OR EXISTS (SELECT FROM pg_database WHERE oid = g.database AND datname <> current_database())
       OR EXISTS (SELECT FROM pg_database WHERE oid = g.database AND datname = current_database())
         AND g.relation <> {generator_text}::regclass AND EXISTS (SELECT FROM pg_class WHERE oid = g.relation)
-    FROM {generator} g;
+    FROM {generator} g, {checked} c, pg_sequence_last_value({cursor_text}) last, LATERAL (SELECT {per_tick} * cardinality(g.workers) AS slots) s;
 END $snowkey$
 -- next statement
 CREATE OR REPLACE FUNCTION {check}() RETURNS void
@@ -228,7 +226,7 @@ BEGIN
           SELECT ceil((n.fence_window + n.max_skew)::numeric / {tick})::bigint * slots AS step, ceil((n.floor - {epoch})::numeric / {tick})::bigint * slots AS floor, n.incarnation
             INTO space FROM {namespaces} n WHERE n.namespace = {namespace};
           IF floor_slot BETWEEN now_slot + space.step + 1 AND now_slot + 3 * space.step THEN -- one further ahead was raised by hand
-            obstacle := 'forgot';
+            obstacle := 'the database has crashed or was restored again and again';
             pause := (floor_slot - now_slot - space.step)::float8 / slots * {tick} / 1000;
             top := now_slot + space.step;
             RAISE SQLSTATE 'SK000';
@@ -244,7 +242,7 @@ BEGIN
         PERFORM {flush}();
         INSERT INTO {marker} VALUES ({clock});
       ELSIF last IS NULL OR floor_slot IS NULL OR (SELECT c.log_cnt = 0 OR last < c.last_value - {ahead} * slots FROM {checked} c) THEN
-        PERFORM {check}(); -- fails
+        PERFORM {check}(); -- fails: see {copied}
       END IF;
 
       -- The block: from first on, and not beyond top.
@@ -253,7 +251,7 @@ BEGIN
       IF first + {block} > {last_tick} * slots THEN
         RAISE EXCEPTION 'snowkey: the time of the layout ends here' USING ERRCODE = 'sequence_generator_limit_exceeded';
       ELSIF first + {block} > top THEN
-        obstacle := 'ahead';
+        obstacle := 'the clock was set back, or ids are wanted faster than the layout has them';
         pause := (first + {block} - top)::float8 / slots * {tick} / 1000;
       ELSE
         IF first + {block} > pg_sequence_last_value({checked_text}) THEN
@@ -273,8 +271,7 @@ BEGIN
     ELSIF obstacle <> '' THEN
       IF pause > {patience} OR waited > {patience} THEN
         RAISE EXCEPTION 'snowkey: ids are % ahead of the clock, and % is the most: %',
-          (top - now_slot) / slots * interval '{tick} ms' + pause * interval '1 second', (top - now_slot) / slots * interval '{tick} ms',
-          CASE obstacle WHEN 'forgot' THEN 'the database has crashed or was restored again and again' ELSE 'the clock was set back, or ids are wanted faster than the layout has them' END
+          (top - now_slot) / slots * interval '{tick} ms' + pause * interval '1 second', (top - now_slot) / slots * interval '{tick} ms', obstacle
           USING ERRCODE = 'object_not_in_prerequisite_state', HINT = {ahead_hint}(pause);
       END IF;
       pause := least(pause + 0.001, 0.1);
