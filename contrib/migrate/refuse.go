@@ -143,6 +143,18 @@ func (j *job) refuseMembers(ctx context.Context) error {
 	return j.refuseDependents(ctx)
 }
 
+// refuseOther returns an error if the trigger of a table is of another key's migration. A table has one trigger: this
+// migration would replace it, and later drop it.
+func (j *job) refuseOther(t *table) error {
+	for _, c := range t.Columns {
+		if g := t.trigger(); g != nil && strings.Contains(g.Source, setShadow(c.Name)) &&
+			!slices.ContainsFunc(j.members, func(m *member) bool { return m.table == t && m.name == c.Name }) {
+			return refuse(t, "has the column %s of a migration that is not finished: finish or undo that first", c.Name)
+		}
+	}
+	return nil
+}
+
 func (m *member) refuseTriggers() error {
 	t, c := m.table, m.live
 	word := regexp.MustCompile(`(?i)(^|\W)` + regexp.QuoteMeta(c.Name) + `($|\W)`)

@@ -21,6 +21,9 @@ func (j *job) plan(ctx context.Context) (Plan, error) {
 		if m.shadow != nil && m.table.trigger() == nil {
 			return Plan{}, refuse(m.table, "has a column %s that is not of this migration", m.shadow.Name)
 		}
+		if err := j.refuseOther(m.table); err != nil {
+			return Plan{}, err
+		}
 	}
 	key := j.members[0]
 	if swapped && narrow {
@@ -78,11 +81,14 @@ func (j *job) function(t *table, narrowing bool) string {
 			low, high := limitsOf(m.live.Type)
 			value = fmt.Sprintf("CASE WHEN %s BETWEEN %d AND %d THEN %s END", value, low, high, value)
 		}
-		fmt.Fprintf(&sets, "NEW.%s := %s; ", quote(m.name), value)
+		fmt.Fprintf(&sets, "%s%s; ", setShadow(m.name), value)
 	}
 	return "CREATE OR REPLACE FUNCTION " + functionName(t) + "() RETURNS trigger LANGUAGE plpgsql AS $snow$ BEGIN " +
 		sets.String() + "RETURN NEW; END $snow$"
 }
+
+// setShadow returns the beginning of the assignment to a shadow in the trigger's function.
+func setShadow(name string) string { return "NEW." + quote(name) + " := " }
 
 func functionName(t *table) string { return quote(t.Schema, short(t.Name)) }
 

@@ -43,6 +43,27 @@ func TestAgainAtOnce(t *testing.T) {
 	db.migrate(t, cfg)
 }
 
+// A table with columns of two keys has one migration at a time: the trigger of the second would leave new rows
+// without values in the columns of the first.
+func TestOtherKey(t *testing.T) {
+	db := openPostgres(t)
+	db.Run(t, "CREATE TABLE orders (id int PRIMARY KEY)", "CREATE TABLE products (id int PRIMARY KEY)", "CREATE TABLE lines (o int NOT NULL REFERENCES orders, p int NOT NULL REFERENCES products)",
+		"INSERT INTO orders VALUES (1)", "INSERT INTO products VALUES (1)")
+	const refused = `Table "public.lines": has the column o_migrate of a migration that is not finished: finish or undo that first`
+	first, other := db.config(), migrate.Config{Table: "products"}
+	for _, first.StopBefore = range []string{migrate.StepFill, migrate.StepSwap, ""} {
+		db.migrate(t, first)
+		db.refuses(t, other, refused)
+		db.Run(t, "INSERT INTO lines (o, p) VALUES (1, 1)")
+	}
+	db.undo(t, first)
+	db.migrate(t, other)
+	db.refuses(t, first, "has the column p_migrate")
+	db.finish(t, other)
+	db.finish(t, first)
+	db.Expect(t, "3 bigint bigint", "SELECT count(*) || ' ' || min(pg_typeof(o)::text) || ' ' || min(pg_typeof(p)::text) FROM lines")
+}
+
 // Timeouts that a database sets for its sessions do not end a migration that waits for others.
 func TestTimeouts(t *testing.T) {
 	db := openPair(t)
