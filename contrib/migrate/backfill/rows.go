@@ -73,6 +73,7 @@ func (j *job) rows(ctx context.Context, where string, args ...any) ([]row, error
 	switch typ := j.key.typ; {
 	case j.db.dialect == ddl.SQLite: // where a column may hold anything
 		binary = "typeof(" + key + ") = 'blob'"
+		key = "+" + key // has no type: drivers make times of strings in a column of that type, and write them otherwise
 	case strings.Contains(typ, "binary") || strings.Contains(typ, "blob") || typ == "bytea":
 		binary = "0 = 0"
 	}
