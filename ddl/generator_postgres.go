@@ -16,7 +16,7 @@ var postgresCreate string
 //go:embed generator_postgres_drop.sql
 var postgresDrop string
 
-// betweenStatements separates the statements of a template.
+// betweenStatements separates the statements of a template. A comment has no placeholder: a name may have two lines.
 const betweenStatements = "\n-- next statement\n"
 
 const (
@@ -83,8 +83,12 @@ func (g *generator) write(template string) Script {
 	expressions := strings.NewReplacer(
 		"{cached_slot}", g.cachedSlot(), "{unusable}", g.unusable(), "{id}", g.id(), "{drain}", g.drain(), "$snowkey$", quote,
 	)
-	text := strings.NewReplacer(values...).Replace(expressions.Replace(template))
-	return strings.Split(strings.TrimSuffix(text, "\n"), betweenStatements)
+	objects := strings.NewReplacer(values...)
+	script := strings.Split(strings.TrimSuffix(template, "\n"), betweenStatements)
+	for i, statement := range script { // one by one, because a name may contain what is between them
+		script[i] = objects.Replace(expressions.Replace(statement))
+	}
+	return script
 }
 
 // fenceWindow returns the FenceWindow of a namespace that the generator makes, in milliseconds: the

@@ -169,7 +169,7 @@ END $snowkey$
 CREATE OR REPLACE FUNCTION {refill}(namespace text) RETURNS bigint
   LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $snowkey$
 -- Returns the first slot of a new block, whose others are now in this session's cache of the
--- sequence. A slot is a tick, a worker ID and a sequence number in one number: see {next}.
+-- sequence. A slot is a tick, a worker ID and a sequence number in one number, which "next" takes apart.
 --
 -- A block is taken under a lock, because setval can lower a sequence. The lock ends with a
 -- subtransaction that is always rolled back: sequences stay as they are, and no error or
@@ -242,7 +242,7 @@ BEGIN
         PERFORM {flush}();
         INSERT INTO {marker} VALUES ({clock});
       ELSIF last IS NULL OR floor_slot IS NULL OR (SELECT c.log_cnt = 0 OR last < c.last_value - {ahead} * slots FROM {checked} c) THEN
-        PERFORM {check}(); -- fails: see {copied}
+        PERFORM {check}(); -- fails: see "copied"
       END IF;
 
       -- The block: from first on, and not beyond top.
@@ -287,7 +287,7 @@ END $snowkey$
 CREATE OR REPLACE FUNCTION {next}(namespace pg_catalog.text DEFAULT {namespace}) RETURNS pg_catalog.int8
   LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER AS $snowkey$
 -- Most calls take the next slot of the block that is in their session's cache of the sequence. Otherwise,
--- and if that slot is of another time than now, {refill} takes a new block.
+-- and if that slot is of another time than now, "refill" takes a new block.
 --
 -- SET search_path would double what a call costs. So every name and operator has its schema.
 DECLARE

@@ -113,7 +113,7 @@ func TestRights(t *testing.T) {
 func TestNames(t *testing.T) {
 	conn := connect(t, database(t))
 	run(t, conn, `CREATE SCHEMA "A ""b"" $snowkey$ \ %"`, "CREATE SCHEMA leases")
-	g := ddl.Generator{Dialect: ddl.Postgres, Schema: `A "b" $snowkey$ \ %`, Prefix: `It's %s {next} `, Table: "leases.taken", Namespace: "a/b"}
+	g := ddl.Generator{Dialect: ddl.Postgres, Schema: `A "b" $snowkey$ \ %`, Prefix: "It's %s {next} \n-- next statement\n;", Table: "leases.taken", Namespace: "a/b"}
 	create(t, conn, g)
 	run(t, conn, "CREATE TABLE t (id bigint, n int)")
 	run(t, conn, script(t)(g.SetDefault("id", "t"))...)
