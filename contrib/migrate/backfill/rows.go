@@ -140,7 +140,8 @@ func (j *job) update(ctx context.Context, tx *sql.Tx, chunk []row) (int64, error
 	}
 	in, keys := j.oneOf(chunk)
 	return db.change(ctx, tx, "UPDATE "+j.table.of(db)+" SET "+db.quote(j.into.to)+
-		" = CASE "+key+strings.Repeat(" WHEN "+j.keyArg()+" THEN CAST(? AS "+number+")", len(chunk))+" END"+j.untouched(j.table, "")+
+		" = CASE "+key+strings.Repeat(" WHEN "+j.keyArg()+" THEN CAST(? AS "+number+")", len(chunk))+
+		" END"+j.untouched(j.table, "")+
 		" WHERE "+key+in+" AND "+j.unset(j.into, ""), append(args, keys...)...)
 }
 

@@ -70,6 +70,26 @@ func TestExtendUnderAForeignKey(t *testing.T) {
 	}
 }
 
+// A foreign key to the open partition itself does not prevent that it is detached. Its rows do not go with those that
+// move.
+func TestExtendUnderACascade(t *testing.T) {
+	s := openPostgres(t)
+	p, have := openEnded(t, s)
+	moved := first(t, november.AddDate(0, 1, 0))
+	s.Run(t, fmt.Sprintf("INSERT INTO orders (id) VALUES (%d)", moved), "CREATE TABLE lines (order_id bigint)", fmt.Sprintf("INSERT INTO lines VALUES (%d)", moved))
+	rows, script := content(t, s, p), ok(p.Extend(have, november, november.AddDate(0, 2, 0)))(t)
+	for _, action := range []string{"CASCADE", "SET NULL", "SET DEFAULT", "NO ACTION"} {
+		s.Run(t, "ALTER TABLE lines ADD CONSTRAINT direct FOREIGN KEY (order_id) REFERENCES pmax ON DELETE "+action)
+		if err := s.Try(script...); err == nil || !strings.Contains(err.Error(), "foreign key") {
+			t.Errorf("%s: %v", action, err)
+		}
+		if n := one[int](t, s, "SELECT count(order_id) FROM lines"); n != 1 || !slices.Equal(content(t, s, p), rows) {
+			t.Fatalf("%s: %d rows refer to orders", action, n)
+		}
+		s.Run(t, "ALTER TABLE lines DROP CONSTRAINT direct")
+	}
+}
+
 // Rows that are written meanwhile arrive in their partitions: none is refused or lost.
 func TestExtendUnderWriters(t *testing.T) {
 	onServers(t, func(t *testing.T, s *server) {
