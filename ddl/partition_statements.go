@@ -193,7 +193,8 @@ func (p Partitioning) Drop(parts []Partition) (Script, error) {
 // partition's name. In MySQL they are named like orders_p20261121, rows below the
 // partition's bounds stay in them, and the next partition takes new rows of that
 // time. Stop whatever writes to these partitions of MySQL: a row that is written between two of the
-// statements is lost. MySQL does not allow it for a table with subpartitions.
+// statements is lost. MySQL does not allow it for a table with subpartitions. MariaDB from 10.7 on has
+// ALTER TABLE … CONVERT PARTITION … TO TABLE, one statement that loses no row.
 func (p Partitioning) Detach(parts []Partition) (Script, error) {
 	if err := p.checkNamed(parts); err != nil {
 		return nil, err
