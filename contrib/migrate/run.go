@@ -77,7 +77,12 @@ func (p *Plan) mark(ctx context.Context, q querier) error {
 //
 // The errors are *core.ConfigError for what the migration does not handle, ErrRunning, ErrBusy, and the
 // database's errors.
-func Run(ctx context.Context, db *sql.DB, cfg Config) (Result, error) {
+func Run(ctx context.Context, db *sql.DB, cfg Config) (_ Result, err error) {
+	defer func() {
+		if ended := ctx.Err(); err != nil && ended != nil && !errors.Is(err, ended) { // pgx returns driver.ErrBadConn then
+			err = fmt.Errorf("%w: %w", err, ended)
+		}
+	}()
 	if err := cfg.check(db); err != nil {
 		return Result{}, err
 	}

@@ -64,6 +64,25 @@ func TestOtherKey(t *testing.T) {
 	db.Expect(t, "3 bigint bigint", "SELECT count(*) || ' ' || min(pg_typeof(o)::text) || ' ' || min(pg_typeof(p)::text) FROM lines")
 }
 
+// A Run whose context ends says so, wherever it is.
+func TestCanceled(t *testing.T) {
+	db := openPair(t)
+	for n := range 3 {
+		ctx, cancel := context.WithCancel(t.Context())
+		cfg := db.config()
+		cfg.Progress = func(s migrate.Step, _, _ int64) {
+			if s.Name == []string{migrate.StepColumns, migrate.StepFill, migrate.StepValidate}[n] {
+				cancel()
+			}
+		}
+		if _, err := migrate.Run(ctx, db.DB, cfg); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		cancel()
+	}
+	db.finish(t, db.config())
+}
+
 // Timeouts that a database sets for its sessions do not end a migration that waits for others.
 func TestTimeouts(t *testing.T) {
 	db := openPair(t)
