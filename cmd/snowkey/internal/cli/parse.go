@@ -48,9 +48,9 @@ preset that is possible for most. The others are shown as well, but never
 many-workers, whose ids have the times of the default.
 
 Digits alone are decimal, also with separators: 1,996,573,624,012,345,677. A
-text that fits two formats is rejected: choose one with --from. Most ids in
-base58 need it, because bwmarrin/snowflake has another alphabet of 58 digits.
---from ord_ accepts no other prefix.
+text that fits two formats, or may be a word, is rejected: choose a format with
+--from. Most ids in base58 need it, because bwmarrin/snowflake has another
+alphabet of 58 digits. --from ord_ accepts no other prefix.
 
 A number above 2^53 that has the digits that JavaScript or a spreadsheet makes
 of its neighbours may have been rounded: then the ids that it may have been are

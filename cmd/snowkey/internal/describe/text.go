@@ -100,9 +100,9 @@ func numberReading(text string) string {
 // Parse reads an id, with or without quotes, white space and a comma around it, and with or without
 // separators between groups of three digits. With Auto, digits alone are decimal, 0x starts hex, and an
 // underscore ends a prefix; otherwise 13 characters may be base32, 11 to 13 bwmarrin's base32, 11
-// base62 or a base58, and 8 to 16 hexadecimal digits hex. If several of these fit, Parse returns an
-// *AmbiguousError that names them all. With unsigned, it also accepts ids of 64 bits and negative ones,
-// and returns them as the int64 of the same bits.
+// base62 or a base58, and 8 to 16 hexadecimal digits hex. If several of these fit, or the text may also be
+// base36 or a word, Parse returns an *AmbiguousError that names them all. With unsigned, it also accepts
+// ids of 64 bits and negative ones, and returns them as the int64 of the same bits.
 func Parse(text string, format Format, unsigned bool) (id int64, found Format, err error) {
 	text = ungroup(Unquote(text))
 	switch {
@@ -143,6 +143,9 @@ func detect(text string, unsigned bool) (id int64, found Format, err error) {
 			readings = append(readings, fmt.Sprintf("%s for %s", f, Decimal.Text(n, unsigned)))
 		}
 	}
+	if len(readings) > 0 {
+		readings = append(readings, otherReadings(text)...)
+	}
 	only := "" // the only reading, if it is not an id
 	if exponentForm.MatchString(text) {
 		only = "is " + numberReading(text)
@@ -161,6 +164,23 @@ func detect(text string, unsigned bool) (id int64, found Format, err error) {
 		return 0, "", errors.New(only)
 	}
 	return id, found, nil
+}
+
+var (
+	base36Form = regexp.MustCompile(`^[1-9a-z][0-9a-z]{10,11}$`) // bwmarrin/snowflake writes it too
+	wordForm   = regexp.MustCompile(`^[A-Za-z]{1,13}$`)          // the formats of sqltype begin today's ids with a digit
+)
+
+// otherReadings describes what else a text may be that can be read as an id.
+func otherReadings(text string) (readings []string) {
+	if base36Form.MatchString(text) {
+		n, _ := strconv.ParseUint(text, 36, 64) // 12 digits cannot overflow
+		readings = append(readings, fmt.Sprintf("base36 for %d", n))
+	}
+	if wordForm.MatchString(text) {
+		readings = append(readings, "a word")
+	}
+	return readings
 }
 
 // digits returns the least and the greatest number of digits of an id in a format without a mark. Hex
@@ -348,6 +368,7 @@ func (f Format) appendPrefixed(b []byte, id int64) []byte {
 func readPrefixed(text string, want Format) (int64, Format, error) {
 	end := strings.LastIndexByte(text, '_') + 1
 	found := Format(asciiLower(text[:end]))
+	isWord := want == Auto && wordForm.MatchString(text[end:]) // is_international
 	if want == Auto {
 		if found.Prefix() == "" {
 			return 0, "", errors.New("has no valid prefix: want 1 to 63 of a-z and _, first and last a letter, then _ and 13 digits of base32")
@@ -358,7 +379,7 @@ func readPrefixed(text string, want Format) (int64, Format, error) {
 	switch other := foreign(text[end:]); {
 	case err != nil && other != "": // a TypeID
 		return 0, "", errors.New("is not a Snowflake id, but has the prefix of " + other)
-	case found != want || err != nil && !errors.Is(err, sqltype.ErrRange):
+	case found != want || err == nil && isWord || err != nil && !errors.Is(err, sqltype.ErrRange):
 		return 0, "", fmt.Errorf("is not %q and 13 digits of base32", string(want))
 	case err != nil:
 		_, err = checkRange(0, err, false)

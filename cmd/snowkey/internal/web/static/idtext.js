@@ -21,6 +21,8 @@ const least = { ...widths, hex: 8, bwmarrin32: 11 }; // hex: "bad" is probably n
 const isBwmarrin = (format) => format.startsWith("bwmarrin");
 const maxUint64 = (1n << 64n) - 1n;
 const exponent = /^[0-9]+(?:\.[0-9]+)?[eE]\+?[0-9]{1,3}$/; // a spreadsheet turns an id into such a number
+const base36 = /^[1-9a-z][0-9a-z]{10,11}$/; // bwmarrin/snowflake writes it too
+const word = /^[A-Za-z]{1,13}$/; // the formats of snowkey begin today's ids with a digit
 const exponentReading = (n) => "a number with an exponent, whose last digits are lost" + (n >= 2 ** 53 && n < 2 ** 63 ? `: it was near ${n}` : "");
 
 const failure = (text, reason) => new FieldError("id", text, reason);
@@ -85,6 +87,7 @@ export const lower = (text) => text.replace(/[A-Z]/g, (c) => c.toLowerCase()); /
 function readPrefixed(text, want) {
   const end = text.lastIndexOf("_") + 1;
   const found = lower(text.slice(0, end));
+  const isWord = want === "auto" && word.test(text.slice(end)); // is_international
   if (want === "auto") {
     if (!prefixForm.test(found)) throw failure(text, "has no valid prefix: want 1 to 63 of a-z and _, first and last a letter, then _ and 13 digits of base32");
     want = found;
@@ -92,8 +95,9 @@ function readPrefixed(text, want) {
   const values = found === want ? valuesOf(text.slice(end), "base32") : null;
   const other = foreign(text.slice(end)); // a TypeID
   if (!values && other) throw failure(text, `is not a Snowflake id, but has the prefix of ${other}`);
-  if (!values) throw failure(text, `is not "${want}" and 13 digits of base32`);
-  return [fit(text, sumOf(values, "base32"), false), want];
+  const id = values && fit(text, sumOf(values, "base32"), false);
+  if (!values || isWord) throw failure(text, `is not "${want}" and 13 digits of base32`);
+  return [id, want];
 }
 
 function read(text, format, unsigned) {
@@ -129,6 +133,10 @@ function detect(text, unsigned) {
   }
   const readings = found.map(([id, format]) => `${format} for ${unsigned ? BigInt.asUintN(64, id) : id}`);
   const noID = exponent.test(text) ? exponentReading(Number(text)) : foreign(text);
+  if (readings.length > 0 && base36.test(text)) {
+    readings.push(`base36 for ${[...text].reduce((sum, c) => sum * 36n + BigInt(parseInt(c, 36)), 0n)}`);
+  }
+  if (readings.length > 0 && word.test(text)) readings.push("a word");
   if (noID && readings.length === 0) throw failure(text, exponent.test(text) ? `is ${noID}` : `is not a Snowflake id, but ${noID}`);
   if (noID) readings.push(noID);
   else if (readings.length === 1) return found[0];
