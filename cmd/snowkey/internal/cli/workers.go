@@ -41,10 +41,17 @@ the floor are far ahead of the clock, after a clock was fast. Ids then begin at
 the floor, ahead of the clock: above the furthest fence, or else by FenceWindow
 and MaxSkew, 40s by default.`
 
-const windowAbout = `Change the FenceWindow of a namespace, which all its generators have: its first
-one has set it. Running programs continue with theirs, and a restart needs the
-new one. A MaxSkew that is a third of it stays a third. The floor rises, as by
-"workers floor".`
+const windowAbout = `Change the FenceWindow of a namespace, which its first generator has set. A
+MaxSkew that is a third of it stays a third. The floor rises, as by "workers
+floor".
+
+Then start all programs again, with the new FenceWindow. Until then they keep
+their worker IDs, and renew them as often as before. But they cannot claim
+another one: a program that loses its worker ID has no ids.
+
+While programs run, FenceWindow can be lowered only to half, because a program
+that renews too rarely loses its worker ID. For less, stop the programs, or take
+several steps, and start all programs again after each.`
 
 func (a *app) workersCommand() *cobra.Command {
 	listed, freed, raised, windowed := &storeFlags{}, &storeFlags{}, &storeFlags{}, &storeFlags{}
@@ -267,6 +274,12 @@ func (a *app) raise(ctx context.Context, p *storeFlags, window time.Duration) er
 		return fmt.Errorf("%s has no namespace %q%s", target.Name, p.namespace, otherNamespaces(ctx, target))
 	case window == have:
 		return fmt.Errorf("namespace %q has FenceWindow %v already; it is left unchanged", p.namespace, have)
+	case window > 0 && window < have/2 && slices.ContainsFunc(st.Records, func(rec driver.Record) bool {
+		return rec.Status == driver.Held && rec.IsHeld(st.Now, st.Namespace.MaxSkew)
+	}):
+		return fmt.Errorf("programs hold worker IDs of namespace %q, and renew them every %v, or as RenewInterval says: "+
+			"they would lose them with FenceWindow %v; take %v or more, and start the programs again, or stop them first",
+			p.namespace, have/3, window, have/2)
 	}
 	ns, err := store.Raise(ctx, p.namespace, window.Milliseconds())
 	if err != nil {

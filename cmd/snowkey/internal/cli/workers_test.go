@@ -52,3 +52,24 @@ func TestWindow(t *testing.T) {
 		})
 	}
 }
+
+// A program that renews less often than the new FenceWindow would lose its worker ID to the next program, and could
+// not claim another one, because it has the old FenceWindow.
+func TestWindowOfRunningPrograms(t *testing.T) {
+	dsn := filepath.Join(t.TempDir(), "ids.db")
+	gen, err := sqlstore.Open(t.Context(), openDB(t, "sqlite", dsn), worker.Config{FenceWindow: 6 * time.Minute})
+	must(t, err)
+	window := func(code int, d, says string) {
+		t.Helper()
+		run(t, "workers", "window", d, "--namespace", "default", "--dsn", dsn).says(t, code, says)
+	}
+	window(1, "2m", "and renew them every 2m0s, or as RenewInterval says: "+
+		"they would lose them with FenceWindow 2m0s; take 3m0s or more")
+	if ns := namespaceOf(t, dsn); ns.FenceWindow != "6m0s" || ns.Floor != "" {
+		t.Errorf("%+v", ns)
+	}
+	window(0, "3m", "has FenceWindow 3m0s now, instead of 6m0s")
+	window(1, "1m29s", "programs hold worker IDs")
+	must(t, gen.Close(t.Context()))
+	window(0, "1s", "has FenceWindow 1s now, instead of 3m0s")
+}
