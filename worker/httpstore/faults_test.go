@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -391,6 +392,29 @@ func TestEchoedToken(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A token of words that are also in the URL or in the server's errors hides none of these.
+func TestTokenOfWords(t *testing.T) {
+	const token = "leases-of-worker-namespaces-by-connection"
+	none := &driver.NoWorkerIDError{Namespace: "s", WorkerIDs: 4, Leased: 4}
+	store := &failing{err: fmt.Errorf("connection 7: %w", none)}
+	handler := mustNew(NewHandler(store, HandlerConfig{Tokens: []string{token}}))
+	server := httptest.NewServer(http.StripPrefix("/leases", handler))
+	defer server.Close()
+	client := func(url string) *Store { return mustNew(New(Config{URL: url, Token: token})) }
+	if _, err := client(server.URL+"/leases").Claim(t.Context(), claim()); err == nil || err.Error() != store.err.Error() {
+		t.Errorf("%v, want %v", err, store.err)
+	}
+	_, err := client(server.URL+"/leases/namespaces").Claim(t.Context(), claim())
+	if err == nil || !strings.Contains(err.Error(), `there is no "/namespaces/v1/claim" here`) {
+		t.Error(err)
+	}
+	server.Close()
+	_, err = client(server.URL+"/leases").Claim(t.Context(), claim())
+	if !errors.Is(err, syscall.ECONNREFUSED) || !strings.Contains(err.Error(), "connection refused") {
+		t.Error(err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -55,6 +56,7 @@ func New(cfg Config) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{base: strings.TrimRight(cfg.URL, "/") + "/v1/", token: cfg.Token, redact: newRedactor(cfg.Token)}
+	s.redact.public = letters(s.base)
 	if cfg.Client != nil {
 		s.client = *cfg.Client
 	}
@@ -138,12 +140,9 @@ func read[A any](redact redactor, verb, id string, status int, text []byte, limi
 	if err := decode(bytes.NewReader(text), &a, false); err != nil {
 		return result, strange("this is not the answer of a lease store (" + err.Error() + ")")
 	}
-	if a.Error != nil {
-		a.Error.Message = redact.hide(a.Error.Message)
-	}
 	if a.ID != id {
 		if a.ID == "" && a.Error != nil && status >= 400 { // the server has not read the id
-			return result, &StoreError{Verb: verb, Status: status, Message: a.Error.Message}
+			return result, &StoreError{Verb: verb, Status: status, Message: redact.hide(a.Error.Message)}
 		}
 		return result, strange("this is the answer to another request")
 	}
@@ -152,6 +151,7 @@ func read[A any](redact redactor, verb, id string, status int, text []byte, limi
 		if l, ok := any(&result).(*driver.Lease); ok {
 			l.FloorRaised = a.Error.FloorRaised
 		}
+		a.Error.Message = redact.hidden.Replace(a.Error.Message) // the handler's own words, so no part of the token
 		return result, a.Error.decoded(verb, status)
 	case a.Error == nil && a.Result != nil && status == http.StatusOK:
 		return *a.Result, nil
@@ -161,8 +161,8 @@ func read[A any](redact redactor, verb, id string, status int, text []byte, limi
 
 // failed wraps an error of the client. If the context is done, the error is the context's.
 func (s *Store) failed(ctx context.Context, verb string, err error) error {
-	if text := s.redact.hide(err.Error()); text != err.Error() {
-		err = errors.New(text) // it quotes the answer
+	if text := s.redact.hide(err.Error()); text != err.Error() && !errors.As(err, new(*net.OpError)) {
+		err = errors.New(text) // it quotes the answer, which a *net.OpError never does
 	}
 	if done := ctx.Err(); done != nil && !errors.Is(err, done) {
 		return fmt.Errorf("httpstore: %s: %w: %v", verb, done, err) //nolint:errorlint // the context's error counts

@@ -15,6 +15,7 @@ import (
 type redactor struct {
 	forms  []string // the token as it is, quoted, escaped, and in base64
 	hidden *strings.Replacer
+	public string // the letters of the URL, which is no secret
 }
 
 func newRedactor(token string) redactor {
@@ -36,7 +37,7 @@ func newRedactor(token string) redactor {
 	for _, form := range forms {
 		pairs = append(pairs, form, "[token]")
 	}
-	return redactor{forms, strings.NewReplacer(pairs...)}
+	return redactor{forms: forms, hidden: strings.NewReplacer(pairs...)}
 }
 
 // withheld replaces a text that has a part of the token.
@@ -51,7 +52,7 @@ func (s redactor) hide(text string) string {
 		form = letters(form)
 		n := max(minPart, len(form)/4)
 		for from := 0; from+n <= len(form); from++ {
-			if strings.Contains(all, form[from:from+n]) {
+			if part := form[from : from+n]; strings.Contains(all, part) && !strings.Contains(s.public, part) {
 				return withheld
 			}
 		}
