@@ -18,6 +18,8 @@ type StoreError struct {
 	Verb    string // "claim"
 	Status  int    // the HTTP status
 	Message string // the server's text
+
+	unsupported bool // the handler does not offer the verb
 }
 
 func (e *StoreError) Error() string {
@@ -43,10 +45,10 @@ func (e *StoreError) Permanent() bool {
 	return e.Status/100 == 3 || e.Status/100 == 4
 }
 
-// Is reports whether the target is errors.ErrUnsupported and the server does not offer the
+// Is reports whether the target is errors.ErrUnsupported and the handler does not offer the
 // verb.
 func (e *StoreError) Is(target error) bool {
-	return target == errors.ErrUnsupported && e.Status == http.StatusNotImplemented
+	return target == errors.ErrUnsupported && e.unsupported
 }
 
 // The kinds of errors on the wire.
@@ -174,7 +176,7 @@ func (w *wireError) decoded(verb string, status int) error {
 	case kindLocked:
 		err = driver.ErrLocked
 	default:
-		return &StoreError{Verb: verb, Status: status, Message: w.Message}
+		return &StoreError{Verb: verb, Status: status, Message: w.Message, unsupported: status == http.StatusNotImplemented}
 	}
 	if w.Message == err.Error() {
 		return err

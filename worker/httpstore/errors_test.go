@@ -87,7 +87,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A verb that the handler does not offer is errors.ErrUnsupported.
+// A verb that the handler does not offer is errors.ErrUnsupported; another server's 501 is not.
 func TestUnsupported(t *testing.T) {
 	h, err := NewHandler(memstore.New(memstore.Config{}), HandlerConfig{Tokens: []string{secret}})
 	if err != nil {
@@ -96,6 +96,12 @@ func TestUnsupported(t *testing.T) {
 	for verb, err := range verbs(t.Context(), open(t, h).client()) {
 		if offered := verb == "claim" || verb == "renew" || verb == "release"; errors.Is(err, errors.ErrUnsupported) == offered {
 			t.Errorf("%s: %v", verb, err)
+		}
+	}
+	stranger := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotImplemented) })
+	for verb, err := range verbs(t.Context(), open(t, stranger).client()) {
+		if errors.Is(err, errors.ErrUnsupported) || !driver.IsPermanent(err) {
+			t.Errorf("%s, of another server: %v", verb, err)
 		}
 	}
 }
