@@ -5,8 +5,11 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -53,6 +56,24 @@ func (d diagnosis) want(t *testing.T, name string, status doctor.Status, says st
 		return
 	}
 	t.Errorf("there is no check %q: %+v", name, d.Checks)
+}
+
+// Over HTTP, the worker IDs show whether there is a lease store: a server that refuses POST with 501 is none.
+func TestDoctorWithoutLeaseStore(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusNotImplemented)
+	}))
+	defer server.Close()
+	env := Env{Getenv: environment("SNOWKEY_TOKEN", "a-token-of-this-test")}
+	for url, says := range map[string]string{
+		server.URL: "not the answer of a lease store", "http://127.0.0.1:1": "connection refused",
+	} {
+		d := examine(t, env, "--dsn", url+"/leases")
+		d.want(t, "worker IDs", doctor.Fail, says)
+		if slices.ContainsFunc(d.Checks, func(c doctor.Check) bool { return c.Name == "connection" }) {
+			t.Errorf("%+v", d.Checks)
+		}
+	}
 }
 
 // Settings of the servers.

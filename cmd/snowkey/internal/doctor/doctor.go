@@ -115,6 +115,8 @@ func (e *checkup) version(ctx context.Context) {
 		err = t.DB.QueryRowContext(ctx, query).Scan(&text)
 	case dsn.Redis:
 		text = info(ctx, e, "server")["redis_version"]
+	case dsn.HTTP: // nothing was asked yet: the worker IDs show what is there
+		return
 	}
 	if err != nil {
 		e.report(Fail, "connection", e.Target.Name+": "+err.Error(), "check that the server runs and admits this user")
