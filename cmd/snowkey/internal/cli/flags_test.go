@@ -248,7 +248,8 @@ func TestExitCodes(t *testing.T) {
 		{"workers floor --namespace default --dsn file:" + fresh, 1, "fresh.db has no namespace \"default\"\n"},
 		{"workers window --namespace x --dsn a.db", 2, "takes one duration (got 0)"},
 		{"workers window 5 --namespace x --dsn a.db", 2, `DURATION "5"`},
-		{"workers window 1.5ms --namespace x --dsn a.db", 2, `DURATION "1.5ms": must be whole milliseconds`},
+		{"workers window 2.5ms --namespace x --dsn a.db", 2, `DURATION "2.5ms": must be whole milliseconds`},
+		{"workers window 1ms --namespace x --dsn a.db", 2, "from 2ms to 8784h"}, // no generator accepts 1ms
 		{"workers window 9000h --namespace x --dsn a.db", 2, `DURATION "9000h"`},
 		{"workers window 1m --dsn a.db", 2, "--namespace is required"},
 		{"workers window 1m --namespace default --dsn file:" + fresh, 1, "fresh.db has no namespace \"default\"\n"},

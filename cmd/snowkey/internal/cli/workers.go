@@ -77,7 +77,7 @@ func (a *app) workersCommand() *cobra.Command {
 	window := a.command("window DURATION --namespace NAMESPACE --dsn DSN", "change the FenceWindow", windowAbout,
 		"  snowkey workers window 2m --namespace default --dsn postgres://localhost/app",
 		arguments(1, 1, "one duration"), func(cmd *cobra.Command, args []string) error {
-			d, err := flagval.Duration(time.Millisecond, 366*24*time.Hour)(args[0])
+			d, err := flagval.Duration(2*time.Millisecond, 366*24*time.Hour)(args[0])
 			if err == nil && d%time.Millisecond != 0 {
 				err = errors.New("must be whole milliseconds")
 			}
