@@ -118,6 +118,23 @@ func TestStrangeAnswers(t *testing.T) {
 	}
 }
 
+// A long answer of something else is not searched for the token to its end, which would take minutes.
+func TestLongAnswer(t *testing.T) {
+	page := []byte(strings.Repeat("the quick brown fox jumps over the lazy dog\n", 25_000))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for err := error(nil); err == nil; {
+			_, err = w.Write(page)
+		}
+	}))
+	defer server.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	_, err := mustNew(New(Config{URL: server.URL, Token: strings.Repeat(secret, 10)})).List(ctx, "s")
+	if failed := new(StoreError); !errors.As(err, &failed) || !strings.Contains(err.Error(), `the quick brown fox`) {
+		t.Error(err)
+	}
+}
+
 // An answer below 1 is an error, as no counter gives it. A request without n is refused.
 func TestReserveAnswers(t *testing.T) {
 	for _, result := range []string{`{}`, `{"first":0}`, `{"first":-7}`} {

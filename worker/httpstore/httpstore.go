@@ -131,7 +131,8 @@ func (s *Store) do(r *http.Request) (got *http.Response, err error) {
 // read returns the result or the error in an answer, if it answers this request.
 func read[A any](redact redactor, verb, id string, status int, text []byte, limit int64) (result A, err error) {
 	strange := func(why string) error { // the answer of something else
-		return &StoreError{Verb: verb, Status: status, Message: why + ": " + redact.quote(string(text))}
+		shown := redact.quote(string(text[:min(len(text), maxSearched)]))
+		return &StoreError{Verb: verb, Status: status, Message: why + ": " + shown}
 	}
 	if int64(len(text)) > limit {
 		return result, strange(fmt.Sprintf("the answer has more than %d bytes", limit))

@@ -69,8 +69,9 @@ func (s redactor) quote(text string) string {
 }
 
 const (
-	minPart  = 6   // fewer characters of a token are in many texts
-	maxQuote = 200 // bytes
+	minPart     = 6       // fewer characters of a token are in many texts
+	maxSearched = 4 << 10 // bytes of an answer
+	maxQuote    = 200     // bytes
 )
 
 // letters drops all but letters and digits.
