@@ -48,6 +48,9 @@ func (a *app) keys(pattern, tool, output string) error {
 		_, _ = a.out.Write(text)
 		return err
 	}
+	if info, err := os.Stat(output); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return fmt.Errorf("--output %q: is not a regular file; without --output, the text is printed", output)
+	}
 	old, err := os.ReadFile(output)
 	if first, _, _ := bytes.Cut(old, []byte("\n")); err == nil && !bytes.Contains(first, []byte(keysgen.Marker)) {
 		return fmt.Errorf("--output %q: snowkey keys did not write this file: choose another name, or remove it", output)

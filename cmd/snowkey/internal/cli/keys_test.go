@@ -62,6 +62,12 @@ func TestKeysOutput(t *testing.T) {
 	}
 }
 
+// A device or a pipe is not read: /dev/zero has no end, and /dev/stdout may have no writer but this command.
+func TestKeysOutputIsDevice(t *testing.T) {
+	inWorkspace(t)
+	run(t, "keys", "-o", os.DevNull, "./testdata/keys/models").says(t, 1, `--output "`+os.DevNull+`": is not a regular file`)
+}
+
 // A folder of that name stays, and nothing is left next to it.
 func TestKeysOutputIsFolder(t *testing.T) {
 	inWorkspace(t)
