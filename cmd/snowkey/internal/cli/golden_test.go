@@ -59,6 +59,9 @@ var golden = []struct {
 	{name: "parse-rounded-list", args: "parse --brief 1996573624012345600 1996573624112345600 1996573624212345600"},
 	{name: "parse-column", args: "parse --brief --column Order", stdin: "phone,order,id\n436601234567,1996573624012345677,1\n436601234567,\"1996573624012345678\",2"},
 	{name: "parse-column-id", args: "parse --brief", stdin: "   id   | phone\n--------+------\n 1996573624012345677 | 436601234567\n"},
+	{name: "parse-table-psql", args: "parse --brief", stdin: "         id          \n---------------------\n 1996573624012345677\n(1 row)\n\n"},
+	{name: "parse-table-mysql", args: "parse --brief --column k", stdin: "+---+---------------------+\n| n | k                   |\n+---+---------------------+\n" +
+		"| 3 | 1996573624012345677 |\n| 4 | 1996573624012345678 |\n+---+---------------------+\n2 rows in set (0.001 sec)\n\n"},
 	{name: "parse-column-missing", args: "parse --brief --column no", stdin: "phone,order\n436601234567,1996573624012345677\n"},
 	{name: "parse-published", args: "parse --brief", stdin: published},
 	{name: "parse-foreign", args: "parse 019d1f2f-2b8c-7a1e-8b53-1e7c2d3f4a5b 01ARZ3NDEKTSV4RRFFQ69G5FAV 507f1f77bcf86cd799439011 0ujtsYcgvSTl8PAuAdqWYSMnLOv 3jj55ss4wcs2n 5CNxMvANbvB bzpkbr871zrkp"},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -147,6 +148,9 @@ func (a *app) parse(cmd *cobra.Command, p *parseFlags, args []string) error {
 	return err
 }
 
+// tableEnd is what psql and mysql print below a table.
+var tableEnd = regexp.MustCompile(`^\(\d+ rows?\)|^\d+ rows? in set\b`)
+
 // cells returns a splitFunc that reads one column of CSV or of a table, whose first line has the names. If none
 // is asked for, it is "id", or lines are read as they are.
 func (p *parseFlags) cells() splitFunc {
@@ -161,7 +165,8 @@ func (p *parseFlags) cells() splitFunc {
 		return record
 	}
 	return func(line string) []string {
-		header := first && strings.TrimSpace(line) != ""
+		isRule := strings.Trim(line, "-+| \t\r") == "" // of a table, or nothing
+		header := first && !isRule
 		if header {
 			first, comma = false, ","
 			for _, c := range []string{"\t", ";", "|"} {
@@ -173,9 +178,11 @@ func (p *parseFlags) cells() splitFunc {
 			p.missing = at < 0 && p.column != ""
 		}
 		switch {
+		case isRule && first:
+			return nil
 		case at < 0 && p.column == "":
 			return describe.Split(line)
-		case header && at >= 0, strings.Trim(line, "-+| ") == "":
+		case header && at >= 0, isRule, tableEnd.MatchString(line):
 			return nil
 		}
 		if record := cells(line); at >= 0 && at < len(record) {
