@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -148,9 +147,6 @@ func (a *app) parse(cmd *cobra.Command, p *parseFlags, args []string) error {
 	return err
 }
 
-// tableEnd is what psql and mysql print below a table.
-var tableEnd = regexp.MustCompile(`^\(\d+ rows?\)|^\d+ rows? in set\b`)
-
 // cells returns a splitFunc that reads one column of CSV or of a table, whose first line has the names. If none
 // is asked for, it is "id", or lines are read as they are.
 func (p *parseFlags) cells() splitFunc {
@@ -182,7 +178,7 @@ func (p *parseFlags) cells() splitFunc {
 			return nil
 		case at < 0 && p.column == "":
 			return describe.Split(line)
-		case header && at >= 0, isRule, tableEnd.MatchString(line):
+		case header && at >= 0, isRule, describe.IsTableEnd(line):
 			return nil
 		}
 		if record := cells(line); at >= 0 && at < len(record) {

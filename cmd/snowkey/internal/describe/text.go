@@ -269,6 +269,11 @@ func checkRange(n uint64, err error, unsigned bool) (int64, error) {
 // longNumbers finds the ids in a URL.
 var longNumbers = regexp.MustCompile(`\b\d{15,19}\b`)
 
+var tableEnd = regexp.MustCompile(`^\s*(?:\(\d+ rows?\)|\d+ rows? in set\b)`)
+
+// IsTableEnd reports whether psql or mysql prints the line below a table.
+func IsTableEnd(line string) bool { return tableEnd.MatchString(line) }
+
 // Split returns the texts in a list that may be ids, without quotes: the items of JSON, SQL, CSV or a
 // table, or the "id" of a JSON object on each line. Of a URL, such as a tweet's, it returns the numbers
 // with 15 to 19 digits.
@@ -277,6 +282,9 @@ func Split(text string) (ids []string) {
 	for line := range strings.Lines(text) {
 		if object := strings.Trim(line, " \t\r\n\ufeff"); strings.HasPrefix(object, "{") && strings.Contains(object, ":") {
 			ids = append(ids, objectID(object))
+			continue
+		}
+		if IsTableEnd(line) {
 			continue
 		}
 		for _, item := range strings.FieldsFunc(ungroup(line), separates) {

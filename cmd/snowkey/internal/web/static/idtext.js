@@ -166,6 +166,7 @@ function foreign(text) {
 }
 
 const separators = /[\s,;()[\]{}|]+/;
+const tableEnd = /^\s*(?:\(\d+ rows?\)|\d+ rows? in set\b)/; // psql and mysql print it below a table
 const isObject = (line) => line.startsWith("{") && line.includes(":");
 
 // split returns the texts in a list that may be ids: the items of JSON, SQL, CSV or a
@@ -175,6 +176,7 @@ export function split(text) {
   return text.split("\n").flatMap((line) => {
     line = line.trim();
     if (isObject(line)) return [ofObject(line)];
+    if (tableEnd.test(line)) return [];
     return ungroup(line).split(separators).map(unquote)
       .flatMap((item) => (item.includes("://") && item.match(/\b\d{15,19}\b/g)) || [item]).filter((item) => item !== "");
   });
@@ -188,7 +190,7 @@ export function parts(text, most = 512) {
   const separator = new RegExp(separators, "g");
   for (let line of text.split("\n")) {
     let begin = 0;
-    if (line.length > most && !isObject(line.trim())) {
+    if (line.length > most && !isObject(line.trim()) && !tableEnd.test(line)) {
       line = ungroup(line);
       for (separator.lastIndex = most; separator.exec(line); separator.lastIndex = begin + most) {
         all.push(line.slice(begin, separator.lastIndex));
