@@ -97,7 +97,10 @@ func (a *app) root() *cobra.Command {
 		Short:   "Help about any command",
 		GroupID: "tool",
 		RunE: func(_ *cobra.Command, args []string) error {
-			about, _, err := root.Find(args)
+			about, rest, err := root.Find(args)
+			if err == nil && about.HasSubCommands() { // the others have arguments, such as ddl view
+				err = cobra.NoArgs(about, rest)
+			}
 			if err != nil {
 				return err
 			}
@@ -149,6 +152,7 @@ func parent(use, short, long, example, names string, commands ...*cobra.Command)
 	cmd := &cobra.Command{Use: use, Short: short, Long: long, Example: example, Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error {
 		return usage("requires a command: %s", names)
 	}}
+	cmd.FParseErrWhitelist.UnknownFlags = true // a mistyped command is the mistake, not the flag after it
 	cmd.AddCommand(commands...)
 	return cmd
 }
