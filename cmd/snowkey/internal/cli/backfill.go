@@ -263,9 +263,11 @@ func interrupted(ctx context.Context, err error) error {
 // tableError names flags, and drops the packages' names.
 func tableError(err error) error {
 	named := byFlag(err)
+	text := strings.NewReplacer(": migrate: ", ": ", ": backfill: ", ": ", "\nbackfill: ", "\n",
+		"set Worker to", "set --worker to", "in another Namespace", "in another --namespace",
+		"with Finish", "with --finish", "with Undo", "with --undo").Replace(named.Error())
 	if errors.As(named, new(*usageError)) {
-		return named
+		return usage("%s", text)
 	}
-	text := strings.NewReplacer(": migrate: ", ": ", ": backfill: ", ": ", "\nbackfill: ", "\n").Replace(err.Error())
 	return errors.New(strings.TrimPrefix(strings.TrimPrefix(text, "migrate: "), "backfill: "))
 }

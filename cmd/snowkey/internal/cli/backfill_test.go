@@ -97,6 +97,9 @@ func TestTableErrors(t *testing.T) {
 		{"backfill --dsn a.db --table orders", 2, "--created-at is required"},
 		{"backfill --table orders --created-at made", 2, "--dsn is required"},
 		{"backfill --dsn redis://h --table orders --created-at made", 2, "Redis has no tables"},
+		{"gen --lease file:" + file, 0, ""},
+		{"workers floor --namespace default --dsn file:" + file, 0, ""},
+		{orders, 1, "a restore: set --worker to one that no generator has used"},
 		{orders + " --epoch 2024-12-01", 1, "before the layout's epoch"},
 		{orders + " --worker 7", 0, ""},
 		{"migrate", 2, "one argument: bigint"},
@@ -105,6 +108,7 @@ func TestTableErrors(t *testing.T) {
 		{"migrate bigint --dsn file:none.db --table orders", 2, "PostgreSQL only: convert a table of SQLite as docs/gorm.md shows"},
 		{"migrate bigint --dsn mysql://root@127.0.0.1:1/x --table orders", 2, "PostgreSQL only: use gh-ost or pt-online-schema-change"},
 		{"migrate bigint" + postgres, 2, `--table "none"`},
+		{"migrate bigint --finish --undo" + postgres, 2, "--finish true: must be false with --undo"},
 	} {
 		run(t, strings.Fields(c.args)...).want(t, c.code, "", c.want)
 	}
