@@ -1,6 +1,7 @@
 package dsn
 
 import (
+	"context"
 	"strings"
 	"testing"
 )
@@ -81,5 +82,23 @@ func TestEtcdIsAway(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// A signal that ends the wait is no error of the server.
+func TestOpenInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for text, want := range map[string]string{
+		"postgres://127.0.0.1:1/x": "PostgreSQL 127.0.0.1:1/x: interrupted", "etcd://127.0.0.1:1": "etcd 127.0.0.1:1: interrupted",
+		"mysql://127.0.0.1:1/x": "MySQL 127.0.0.1:1/x: interrupted", "redis://127.0.0.1:1": "Redis 127.0.0.1:1/0: interrupted",
+	} {
+		d, err := Parse(text)
+		if err == nil {
+			_, err = d.Open(ctx, "", false)
+		}
+		if err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 }

@@ -50,6 +50,7 @@ type Target struct {
 // without its password. token is the token of an HTTP server; create creates a missing file of SQLite, or
 // tables.
 func (d *DSN) Open(ctx context.Context, token string, create bool) (t *Target, err error) {
+	command := ctx
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	t = &Target{DSN: d, token: token, create: create}
@@ -58,6 +59,9 @@ func (d *DSN) Open(ctx context.Context, token string, create bool) (t *Target, e
 			t.Close()
 			lines := strings.FieldsFunc(err.Error(), func(r rune) bool { return strings.ContainsRune("\r\n\t", r) })
 			text := strings.Join(slices.Compact(lines), "; ") // pgx has a line for each attempt
+			if command.Err() != nil {
+				text = "interrupted"
+			}
 			t, err = nil, fmt.Errorf("%s: %s", d.Name, strings.ReplaceAll(text, ":; ", ": "))
 		}
 	}()
