@@ -60,7 +60,7 @@ type chunk struct {
 // if that is later. It never begins at tick 0, so there is always a slot before the first one.
 func newAllocator(s *shared, grant *Grant, rollback, first uint64) *allocator {
 	a := &allocator{
-		shared: s, grant: grant, rollback: rollback, grantClock: noGrantClock(),
+		shared: s, grant: grant, rollback: rollback, grantClock: grantClock{shows: noOffset},
 		base:        rollback<<s.layout.rollbackShift | uint64(grant.worker)<<s.layout.workerShift,
 		sequenceMax: s.layout.sequenceMax,
 		tickShift:   uint8(s.layout.timeShift - uint(s.layout.SequenceBits)), seqShift: uint8(s.layout.sequenceShift),
@@ -79,17 +79,12 @@ func newAllocator(s *shared, grant *Grant, rollback, first uint64) *allocator {
 // A grantClock lets ids begin ahead of all other clocks, at the grant's first tick. It then runs at a
 // third of their speed, so that ids do not reach the fence before it rises again. It rises when the store's
 // clock has reached the first tick, which is at most 2*(FenceWindow+MaxSkew) ahead. Until then, ids use a
-// third of that time: at most one FenceWindow, because MaxSkew is at most half of it. Nothing would be left
-// of it if they also ran ahead by MaxAhead, so they may do that only when the clock is beyond the first tick,
-// and as far as it was behind. They wait longer for a floor that was raised by hand.
-type grantClock struct {
-	began, shows int64
-	ahead        int64 // the time from which ids may run ahead by MaxAhead
-}
+// third of that time: at most one FenceWindow, because MaxSkew is at most half of it. Nor do they reach the
+// fence by running ahead of the other clocks: these are then at most MaxSkew beyond the first tick, and
+// maxAhead is at most half of the time to the fence. They wait longer for a floor that was raised by hand.
+type grantClock struct{ began, shows int64 }
 
 const grantClockSlow = 3 // it shows a third of the time that passes
-
-func noGrantClock() grantClock { return grantClock{shows: noOffset, ahead: noOffset} }
 
 // at is what the clock shows at an elapsed time.
 func (g grantClock) at(elapsed int64) int64 { return g.shows + (elapsed-g.began)/grantClockSlow }
@@ -99,12 +94,14 @@ func (g grantClock) at(elapsed int64) int64 { return g.shows + (elapsed-g.began)
 // allocator keeps the inherited grant clock.
 func (a *allocator) startClock(inherited grantClock, at clockReading) {
 	a.grantClock = inherited
-	first := a.clock.startOf(a.grant.first)
-	lead := first - max(a.clockOfPolicy(at), inherited.at(at.elapsed))
-	if a.policy.kind != policyDetached && lead > 0 {
-		lead -= a.clock.tickNs // to which the grant's beginning was rounded up
-		a.grantClock = grantClock{at.elapsed, first, first + min(lead, int64(a.policy.maxAhead))}
+	first, clock := a.clock.startOf(a.grant.first), a.clockOfPolicy(at)
+	if a.policy.kind == policyDetached || first <= clock {
+		return
 	}
+	if first > inherited.at(at.elapsed) {
+		a.grantClock = grantClock{at.elapsed, first}
+	}
+	a.maxAhead = min(a.maxAhead, (max(a.grant.fence.Load(), a.grant.first)-a.grant.first)/2) // 0: revoked
 }
 
 // raiseFirst makes an allocator that is not in use yet begin no earlier than at tick.
@@ -188,14 +185,12 @@ func (a *allocator) limits() (at clockReading, now, limit uint64) {
 
 // limit returns the last tick in which the clocks allow ids.
 func (a *allocator) limit(at clockReading) uint64 {
-	switch ns, byGrant := a.clockOfPolicy(at), a.grantClock.at(at.elapsed); {
-	case ns < a.grantClock.ahead:
-		return a.clock.tickAt(max(ns, byGrant))
-	case ns < byGrant:
-		return max(a.clock.tickAt(ns)+a.maxAhead, a.clock.tickAt(byGrant))
-	default:
-		return a.clock.tickAt(ns) + a.maxAhead
+	ns, byGrant := a.clockOfPolicy(at), a.grantClock.at(at.elapsed)
+	limit := a.clock.tickAt(ns) + a.maxAhead
+	if byGrant > ns {
+		limit = max(limit, a.clock.tickAt(byGrant))
 	}
+	return limit
 }
 
 // clockOfPolicy is the wall clock, or the hybrid clock if the ClockPolicy uses it.
@@ -209,7 +204,7 @@ func (a *allocator) clockOfPolicy(at clockReading) int64 {
 // timeUntil returns how long it takes until the clocks allow ids in tick.
 func (a *allocator) timeUntil(tick uint64) time.Duration {
 	at := a.clock.read()
-	d := min(a.clock.startOf(tick), max(a.clock.startOf(tick-min(a.maxAhead, tick)), a.grantClock.ahead)) - a.clockOfPolicy(at)
+	d := a.clock.startOf(tick-min(a.maxAhead, tick)) - a.clockOfPolicy(at)
 	if by := a.clock.startOf(tick) - a.grantClock.at(at.elapsed); by < d/grantClockSlow {
 		d = by * grantClockSlow
 	}

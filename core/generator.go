@@ -164,7 +164,7 @@ func (cfg Config) start(l *compiledLayout, policy compiledPolicy, grant *Grant) 
 		return nil, err
 	}
 	a := newAllocator(&g.shared, grant, 0, first)
-	a.startClock(noGrantClock(), g.clock.read())
+	a.startClock(grantClock{shows: noOffset}, g.clock.read())
 	g.current.Store(a)
 	if left := l.end.Sub(wall); left < expiresSoon {
 		g.observe(LayoutExpiring, left, nil) // before the grant has the allocator: start closes it if the Observer panics

@@ -71,7 +71,7 @@ func TestFence(t *testing.T) {
 func TestAheadOfTheClockBelowAFence(t *testing.T) {
 	for _, c := range []struct{ from, took, tick time.Duration }{
 		{0, 0, time.Millisecond},
-		{5 * time.Millisecond, 9 * time.Millisecond, time.Millisecond},
+		{5 * time.Millisecond, 5 * time.Millisecond, time.Millisecond},
 		{time.Minute, 30 * time.Millisecond, 3 * time.Millisecond},
 	} {
 		t.Run(fmt.Sprint(c.from), func(t *testing.T) {
@@ -94,6 +94,27 @@ func TestAheadOfTheClockBelowAFence(t *testing.T) {
 					}
 				}
 			})
+		})
+	}
+}
+
+// A generator that is ahead of the clock, because its ticks are full, continues at once under a grant that
+// also begins ahead of the clock.
+func TestReplacedWhileAhead(t *testing.T) {
+	for from := time.Duration(0); from <= 10*time.Second; from += time.Second {
+		bubble(t, func(t *testing.T, _ core.Layout, now time.Time) {
+			src := &source{grants: []*core.Grant{
+				mustGrant(t, small(), 3, now, now.Add(30*time.Second)), mustGrant(t, small(), 4, now.Add(from), now.Add(30*time.Second)),
+			}}
+			first := src.grants[0]
+			g := mustNew(t, core.Config{Worker: src})
+			ids := mustFill(t, g, 4*10_000)
+			first.Revoke(nil)
+			ids = append(ids, mustFill(t, g, 4*100)...)
+			if took := time.Since(now); took > 101*time.Millisecond {
+				t.Errorf("from %v: a hundred ticks took %v", from, took)
+			}
+			noDuplicates(t, ids)
 		})
 	}
 }

@@ -137,7 +137,7 @@ func (g *Generator) install(a *allocator, grant *Grant, rotate bool) (installed 
 	next := newAllocator(&g.shared, grant, 0, 0)
 	inherited := a.grantClock // ids continue above those of the old allocator
 	if rotate {
-		inherited = noGrantClock()
+		inherited = grantClock{shows: noOffset}
 	}
 	next.startClock(inherited, at)
 	// Only closing the old allocator shows where its ids end.

@@ -168,12 +168,15 @@ func TestCapWhileAhead(t *testing.T) {
 		policy core.ClockPolicy
 		window time.Duration
 		events int
+		skew   time.Duration // of the machine's clock
 	}{
-		"one failover":                {nil, 0, 1},
-		"two failovers":               {nil, 0, 2},
-		"MaxAhead beyond the window":  {nil, 6 * time.Second, 1},
-		"MaxAhead beyond two windows": {core.Logical{MaxAhead: time.Hour}, 0, 2},
-		"Rotate":                      {core.Rotate{}, 0, 2},
+		"one failover":                {nil, 0, 1, 0},
+		"two failovers":               {nil, 0, 2, 0},
+		"MaxAhead beyond the window":  {nil, 6 * time.Second, 1, 0},
+		"MaxAhead beyond two windows": {core.Logical{MaxAhead: time.Hour}, 0, 2, 0},
+		"a clock that is ahead":       {core.Logical{MaxAhead: time.Hour}, 0, 1, 10 * time.Second},
+		"a clock that is behind":      {core.Logical{MaxAhead: time.Hour}, 0, 2, -10 * time.Second},
+		"Rotate":                      {core.Rotate{}, 0, 2, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inForgetfulWorld(t, func(w *world, back func(driver.State)) {
@@ -185,6 +188,7 @@ func TestCapWhileAhead(t *testing.T) {
 					back(w.list())
 				}
 				w.cfg.ClockPolicy = c.policy
+				w.ahead.Store(int64(c.skew))
 				gen, err := worker.Open(w.Context(), w.store, w.cfg)
 				if err != nil {
 					t.Fatal(err)
