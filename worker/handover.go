@@ -48,6 +48,7 @@ func (l *lease) answer(prev *core.Grant, before int64) (*core.Grant, error) {
 			return nil, err
 		}
 		h.grant.SetFenceError(l.stalled())
+		l.run() // which waits for its FenceReached instead
 		return h.grant, nil
 	case h.grant != prev: // it has replaced prev
 		return h.grant, nil

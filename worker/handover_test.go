@@ -121,6 +121,34 @@ func TestTheOnlyWorkerIDIsRefused(t *testing.T) {
 	})
 }
 
+// If it then draws faster than the layout allows, the fence rises as soon as ids reach it.
+func TestRefusedAndThenSaturated(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.cfg.FenceWindow = 6 * time.Second // less than MaxAhead
+		lease, refused := w.acquire(nil), 0
+		wrap := &between{lease, func(gr *core.Grant) error {
+			if refused++; refused > 1 {
+				return nil
+			}
+			gr.Close()
+			return errOnTheWay
+		}}
+		gen := w.newGenerator(core.Config{Worker: wrap, Now: w.now})
+		w.steal(lease.Worker())
+		for old := lease.Worker(); lease.Worker() == old; time.Sleep(time.Second) {
+		}
+		if _, err := gen.Next(w.Context()); !errors.Is(err, errOnTheWay) {
+			t.Fatal(err)
+		}
+		ids := make([]int64, 16*250) // of a quarter of a second
+		for began := time.Now(); time.Since(began) < 10*time.Second; {
+			if err := gen.Fill(w.Context(), ids); err != nil {
+				t.Fatalf("after %v: %v", time.Since(began), err)
+			}
+		}
+	})
+}
+
 // A generator that is closed while it waits for another worker ID leaves none leased, at any point.
 func TestCloseWhileAnotherWorkerIDIsClaimed(t *testing.T) {
 	for name, slow := range map[string]time.Duration{"at once": 0, "the store answers late": 2 * time.Second, "the store does not answer": time.Hour} {
