@@ -180,6 +180,10 @@ func (g *Generator) rollBack(a *allocator, back time.Duration) error {
 	if p := a.position(0); p.closed || p.lastIssued <= limit {
 		return nil // lost, or the clock has caught up by now
 	}
+	unused := max(a.grant.first, g.notBefore, g.workerMarks[a.grant.worker]) // where a value that was never used may begin
+	if len(g.rollbackMarks) == 0 {
+		g.rollbackMarks = []uint64{unused} // of the current value, 0
+	}
 	value := uint64(len(g.rollbackMarks))
 	for v, mark := range g.rollbackMarks {
 		if uint64(v) != a.rollback && mark <= limit {
@@ -187,15 +191,10 @@ func (g *Generator) rollBack(a *allocator, back time.Duration) error {
 			break
 		}
 	}
-	// A value that was never used may begin here.
-	unused := max(a.grant.first, g.notBefore, g.workerMarks[a.grant.worker])
-	if value == a.rollback {
-		value++
-	}
-	if value > g.layout.rollbackMax || value >= uint64(len(g.rollbackMarks)) && unused > limit {
-		return &ClockError{Back: back}
-	}
-	for uint64(len(g.rollbackMarks)) <= max(value, a.rollback) {
+	if value == uint64(len(g.rollbackMarks)) { // it was never used
+		if value > g.layout.rollbackMax || unused > limit {
+			return &ClockError{Back: back}
+		}
 		g.rollbackMarks = append(g.rollbackMarks, unused)
 	}
 	next := newAllocator(&g.shared, a.grant, value, limit)
