@@ -31,7 +31,7 @@ type allocator struct {
 	seqShift     uint8  // the same for a sequence number
 	grantClock   grantClock
 	first        uint64 // the first slot
-	maxAhead     uint64 // how many ticks ids may be ahead of the clock
+	maxAhead     uint64 // how many ticks ids may be ahead of the clock, at most half of those to the first fence
 	unused       *unusedSlots
 	lossReported atomic.Bool
 
@@ -65,8 +65,8 @@ func newAllocator(s *shared, grant *Grant, rollback, first uint64) *allocator {
 		sequenceMax: s.layout.sequenceMax,
 		tickShift:   uint8(s.layout.timeShift - uint(s.layout.SequenceBits)), seqShift: uint8(s.layout.sequenceShift),
 	}
-	if grant.hasFence {
-		a.maxAhead = uint64(s.policy.maxAhead / s.layout.Tick)
+	if fence := grant.fence.Load(); grant.hasFence && fence > grant.first { // 0: revoked
+		a.maxAhead = min(uint64(s.policy.maxAhead/s.layout.Tick), (fence-grant.first)/2) // see grantClock
 	}
 	if s.policy.kind == policyReuse {
 		a.unused = newUnusedSlots(uint64(s.policy.window / s.layout.Tick))
@@ -81,7 +81,7 @@ func newAllocator(s *shared, grant *Grant, rollback, first uint64) *allocator {
 // clock has reached the first tick, which is at most 2*(FenceWindow+MaxSkew) ahead. Until then, ids use a
 // third of that time: at most one FenceWindow, because MaxSkew is at most half of it. Nor do they reach the
 // fence by running ahead of the other clocks: these are then at most MaxSkew beyond the first tick, and
-// maxAhead is at most half of the time to the fence. They wait longer for a floor that was raised by hand.
+// maxAhead is at most half of a FenceWindow. They wait longer for a floor that was raised by hand.
 type grantClock struct{ began, shows int64 }
 
 const grantClockSlow = 3 // it shows a third of the time that passes
@@ -94,14 +94,10 @@ func (g grantClock) at(elapsed int64) int64 { return g.shows + (elapsed-g.began)
 // allocator keeps the inherited grant clock.
 func (a *allocator) startClock(inherited grantClock, at clockReading) {
 	a.grantClock = inherited
-	first, clock := a.clock.startOf(a.grant.first), a.clockOfPolicy(at)
-	if a.policy.kind == policyDetached || first <= clock {
-		return
-	}
-	if first > inherited.at(at.elapsed) {
+	first := a.clock.startOf(a.grant.first)
+	if a.policy.kind != policyDetached && first > max(a.clockOfPolicy(at), inherited.at(at.elapsed)) {
 		a.grantClock = grantClock{at.elapsed, first}
 	}
-	a.maxAhead = min(a.maxAhead, (max(a.grant.fence.Load(), a.grant.first)-a.grant.first)/2) // 0: revoked
 }
 
 // raiseFirst makes an allocator that is not in use yet begin no earlier than at tick.

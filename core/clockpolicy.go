@@ -42,8 +42,7 @@ const (
 // costs no ids, ids ascend, and their lead over the wall clock shrinks by itself.
 //
 // Below the fence of a grant ids may also run ahead of that time, by up to MaxAhead, while
-// ticks are full. If the grant begins ahead of it, they do so by at most half of the time from
-// there to the fence.
+// ticks are full, but by at most half of the time from the grant's beginning to its first fence.
 type Logical struct {
 	MaxAhead time.Duration // zero: 10s
 	// Detached ignores the clock altogether: ids begin at the grant's first tick and take the

@@ -209,6 +209,29 @@ func TestCapWhileAhead(t *testing.T) {
 	}
 }
 
+// A failover raises the fence of a lease that is held, and then not until the clock is at the floor. At full
+// load, ids do not reach it meanwhile, even if MaxAhead is beyond the window.
+func TestCapAtAFailover(t *testing.T) {
+	inForgetfulWorld(t, func(w *world, back func(driver.State)) {
+		w.cfg.FenceWindow = 6 * time.Second
+		lease := w.acquire(nil)
+		gen := w.generator(lease, nil)
+		ids := make([]int64, 16*250) // of a quarter of a second
+		for began, failed := time.Now(), false; time.Since(began) < 30*time.Second; {
+			if !failed && time.Since(began) > 5*time.Second {
+				failed = true
+				back(w.list())
+			}
+			if err := gen.Fill(w.Context(), ids); err != nil {
+				t.Fatalf("after %v: %v", time.Since(began), err)
+			}
+		}
+		if st := lease.Stats(); st.Claims != 1 || w.seen.count(worker.FloorRaised) != 1 {
+			t.Errorf("%+v", st)
+		}
+	})
+}
+
 // A floor that is ahead by hours, as after "snowkey workers floor", leaves each lease one FenceWindow. When
 // that is used up, the error says until when.
 func TestFloorHoursAhead(t *testing.T) {

@@ -356,7 +356,7 @@ func TestNotBeforeAhead(t *testing.T) {
 		begin  time.Duration // when ids begin
 	}{
 		"Logical":  {nil, 50 * time.Second},                               // 10s ahead
-		"MaxAhead": {core.Logical{MaxAhead: time.Hour}, 30 * time.Second}, // at the fence
+		"MaxAhead": {core.Logical{MaxAhead: time.Hour}, 45 * time.Second}, // half a FenceWindow ahead
 		"Detached": {core.Logical{Detached: true}, 30 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
