@@ -36,11 +36,11 @@ done
 cd "$(dirname "${BASH_SOURCE[0]}")"
 exec </dev/null # nothing may wait for an answer
 
-# Go is looked at before anything is installed: without it all that would be in vain. It may fetch a newer one.
+# Go is checked first: without it, installing anything would be in vain. It may fetch a newer Go.
 if [ -n "$test" ]; then
   want="Go $(sed -n 's/^go //p' go.mod) or later is needed"
   [ -n "$(command -v go)" ] || [ ! -x /usr/local/go/bin/go ] || PATH=$PATH:/usr/local/go/bin
-  command -v go >/dev/null || fail "$want and there is no go in PATH; see https://go.dev/dl/"
+  command -v go >/dev/null || fail "$want, and there is no go in PATH; see https://go.dev/dl/"
   out=$(GOWORK=off go list -m 2>&1) || fail "$want, and this is $(GOTOOLCHAIN=local go env GOVERSION): $out"
 fi
 tools/install.sh $check

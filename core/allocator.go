@@ -31,7 +31,7 @@ type allocator struct {
 	seqShift     uint8  // the same for a sequence number
 	grantClock   grantClock
 	first        uint64 // the first slot
-	maxAhead     uint64 // how many ticks ids may be ahead of the clock, at most half of those to the first fence
+	maxAhead     uint64 // ticks that ids may run ahead of the clock; at most half of those from grant.first to its fence
 	unused       *unusedSlots
 	lossReported atomic.Bool
 
@@ -65,7 +65,7 @@ func newAllocator(s *shared, grant *Grant, rollback, first uint64) *allocator {
 		sequenceMax: s.layout.sequenceMax,
 		tickShift:   uint8(s.layout.timeShift - uint(s.layout.SequenceBits)), seqShift: uint8(s.layout.sequenceShift),
 	}
-	if fence := grant.fence.Load(); grant.hasFence && fence > grant.first { // 0: revoked
+	if fence := grant.fence.Load(); grant.hasFence && fence > grant.first { // the fence of a revoked grant is 0
 		a.maxAhead = min(uint64(s.policy.maxAhead/s.layout.Tick), (fence-grant.first)/2) // see grantClock
 	}
 	if s.policy.kind == policyReuse {
@@ -77,11 +77,12 @@ func newAllocator(s *shared, grant *Grant, rollback, first uint64) *allocator {
 }
 
 // A grantClock lets ids begin ahead of all other clocks, at the grant's first tick. It then runs at a
-// third of their speed, so that ids do not reach the fence before it rises again. It rises when the store's
-// clock has reached the first tick, which is at most 2*(FenceWindow+MaxSkew) ahead. Until then, ids use a
-// third of that time: at most one FenceWindow, because MaxSkew is at most half of it. Nor do they reach the
-// fence by running ahead of the other clocks: these are then at most MaxSkew beyond the first tick, and
-// maxAhead is at most half of a FenceWindow. They wait longer for a floor that was raised by hand.
+// third of their speed, so that ids do not reach the fence before it rises again. The fence rises when the
+// store's clock has reached the first tick, which is at most 2*(FenceWindow+MaxSkew) ahead. Until then, ids
+// use a third of that time: at most one FenceWindow, because MaxSkew is at most half of it. Ids that run
+// ahead of the other clocks do not reach the fence either: until it rises, those clocks are at most MaxSkew
+// beyond the first tick, and maxAhead is at most half of a FenceWindow. A floor that was raised by hand may
+// be further ahead: then ids can reach the fence, and wait for it to rise.
 type grantClock struct{ began, shows int64 }
 
 const grantClockSlow = 3 // it shows a third of the time that passes
@@ -157,8 +158,8 @@ func (a *allocator) takeByClock(want uint64) (from, n uint64, at clockReading, l
 	}
 }
 
-// lastAllowed returns the last tick in which ids may be issued, if the clocks allow them up to the tick
-// limit. No other function enforces the fence.
+// lastAllowed returns the last tick in which ids may be issued. limit is the last one that the clocks allow.
+// No other function enforces the fence.
 func (a *allocator) lastAllowed(limit uint64) uint64 {
 	last := min(limit, a.layout.usableMax)
 	if fence := a.grant.fence.Load(); fence <= last {
@@ -189,7 +190,7 @@ func (a *allocator) limit(at clockReading) uint64 {
 	return limit
 }
 
-// clockOfPolicy is the wall clock, or the hybrid clock if the ClockPolicy uses it.
+// clockOfPolicy returns the wall clock's time, or the hybrid clock's if that is later and the ClockPolicy uses it.
 func (a *allocator) clockOfPolicy(at clockReading) int64 {
 	if a.policy.hybrid {
 		return max(at.wall, at.hybrid)

@@ -41,8 +41,8 @@ const (
 // the tick that the clock would show had it never stepped back. So a step back of any size
 // costs no ids, ids ascend, and their lead over the wall clock shrinks by itself.
 //
-// Below the fence of a grant ids may also run ahead of that time, by up to MaxAhead, while
-// ticks are full, but by at most half of the time from the grant's beginning to its first fence.
+// Below the fence of a grant, ids may also run ahead of that time while ticks are full: by at most
+// MaxAhead, and at most half of the time from the grant's beginning to its first fence.
 type Logical struct {
 	MaxAhead time.Duration // zero: 10s
 	// Detached ignores the clock altogether: ids begin at the grant's first tick and take the

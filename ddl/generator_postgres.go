@@ -16,7 +16,8 @@ var postgresCreate string
 //go:embed generator_postgres_drop.sql
 var postgresDrop string
 
-// betweenStatements separates the statements of a template. A comment has no placeholder: a name may have two lines.
+// betweenStatements separates the statements of a template. A comment in a template must have no placeholder: a name
+// may contain a line break, which would end the comment.
 const betweenStatements = "\n-- next statement\n"
 
 const (
@@ -85,7 +86,7 @@ func (g *generator) write(template string) Script {
 	)
 	objects := strings.NewReplacer(values...)
 	script := strings.Split(strings.TrimSuffix(template, "\n"), betweenStatements)
-	for i, statement := range script { // one by one, because a name may contain what is between them
+	for i, statement := range script { // one by one, because a name may contain the separator
 		script[i] = objects.Replace(expressions.Replace(statement))
 	}
 	return script

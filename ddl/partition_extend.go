@@ -266,11 +266,11 @@ func (p *Partitioning) rebuild(old, kept Partition, others []Partition) (Script,
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, "  "+format+";\n", args...) }
 	line("ALTER TABLE %s DETACH PARTITION %s", table, p.child(old))
-	// A foreign key to the table prevents that, one to the partition does not.
+	// DETACH fails if a foreign key to the table refers to its rows, but not if one to the partition itself does.
 	line("SELECT string_agg(conname || ' of ' || conrelid::regclass, ', ') INTO names\n"+
 		"    FROM pg_catalog.pg_constraint WHERE contype = 'f' AND confdeltype NOT IN ('a', 'r')\n"+
 		"    AND confrelid = %s::regclass", p.Dialect.text(p.child(old)))
-	line("IF names <> '' THEN RAISE 'snowkey: rows would go with the foreign key %%: drop it first', names; END IF")
+	line("IF names <> '' THEN RAISE 'snowkey: rows that refer to moved rows would be deleted or changed by the foreign key %%: drop it first', names; END IF")
 	if old.Name != kept.Name {
 		line("ALTER TABLE %s RENAME TO %s", p.child(old), p.Dialect.quote(kept.Name))
 	}

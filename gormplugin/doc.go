@@ -28,10 +28,11 @@
 //     the key of the existing row. Another filled column keeps its value in an existing row.
 //   - One create calls each source once, before it changes a row. If a source fails, so does the
 //     create. No row is written with a key of 0.
-//   - If a create fails, the keys that it filled are 0 again, unless their rows may be in the
-//     database: if COMMIT fails, in the earlier batches of CreateInBatches, and after an INSERT that
-//     gorm does not roll back and the database has not refused. Create the same structs again: the
-//     primary key refuses rows that exist. Where DoNothing finds a row by a unique index, the key is 0.
+//   - If a create fails, the keys that it filled are 0 again, except where the row may be in the
+//     database: after a COMMIT that failed, in the earlier batches of CreateInBatches, and after an
+//     INSERT that gorm does not roll back and that the database has not refused. Then create the same
+//     structs again: the primary key refuses rows that exist. With DoNothing, a key is 0 even then if
+//     a unique index can find the row.
 //   - After an upsert (clause.OnConflict, INSERT IGNORE), a struct has the key of its row in the
 //     database, and its children refer to that row. If the row is not found, the create fails.
 //   - The plugin adds callbacks to the handle, and changes no Dialector, Migrator or other model.

@@ -41,8 +41,7 @@ type (
 	}
 )
 
-// wire is the network to a server. It loses the answer to the next message that matches, which the server
-// has had.
+// wire is the network to a server. It passes on the next message that matches, and loses the answer.
 type wire struct {
 	at     atomic.Pointer[regexp.Regexp]
 	silent atomic.Bool // the client waits for the answer; else its connection is closed
@@ -99,8 +98,8 @@ func onWires(t *testing.T, test func(t *testing.T, db *gorm.DB, w *wire)) {
 	})
 }
 
-// The database has written rows, and its answer is lost. Whoever creates the same structs again, however
-// and however often, writes no row twice.
+// The database has written rows, and its answer is lost. Creating the same structs again, in each way and
+// several times, writes no row twice.
 func TestLostAnswers(t *testing.T) {
 	onWires(t, func(t *testing.T, db *gorm.DB, w *wire) {
 		must(t, db.Use(gormplugin.New(gormplugin.Config{Source: databases.Generator(t, 1)})))

@@ -88,8 +88,9 @@ func (s *statement) resolve(db *gorm.DB) error {
 	return nil
 }
 
-// clearFound clears keys of an upsert with DoNothing that is not resolved, if the same upsert would find the
-// rows by a unique index: they may have other keys, and it does not replace a key that is set.
+// clearFound clears the keys of an upsert with DoNothing that was not resolved, for each row that the same
+// upsert would find by a unique index. Such a row may have another key in the database, and an upsert does
+// not replace a key that is set.
 func (s *statement) clearFound() {
 	if s.upsert == nil || s.upsert.replaces || s.hooks || !s.readSent() {
 		return
@@ -106,7 +107,7 @@ func (s *statement) clearFound() {
 	}
 }
 
-// readSent reads the values of the INSERT. It returns false if they are not those of the rows.
+// readSent reads the values of the INSERT. It reports whether there are as many as rows.
 func (s *statement) readSent() bool {
 	s.upsert.sent, _ = s.stmt.Clauses["VALUES"].Expression.(clause.Values)
 	return len(s.upsert.sent.Values) == len(s.rows)

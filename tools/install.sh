@@ -11,10 +11,10 @@ set -euo pipefail
 shopt -s nullglob
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin:/opt/homebrew/bin # dpkg needs them, and mariadbd is in one
 
-# needs looks for each need: NAME PACKAGES WHAT... It is there if each WHAT is: a program, a file, or one
-# of several, with a | between them; or if a variable is set that follows them. A package with other names in
-# other releases has a slash between them, best first; NAME-* ends in a version. Galera and Patroni are
-# for the tests of clusters only. The places of programs are those of internal/testserver/engine.go.
+# needs looks for each need: NAME PACKAGES WHAT... [VARIABLE...]. A need is met if each WHAT is there, or if a
+# VARIABLE is set. A WHAT is a program, a file, or several with a | between them, of which one is enough. Names of
+# a package in different releases have a slash between them, best first; NAME-* ends in a version. Galera and
+# Patroni are for the tests of clusters only. internal/testserver/engine.go looks for programs in the same places.
 needs() {
   missing=() packages=()
   local own=(/usr/lib/postgresql/*/bin /usr/pgsql-*/bin {/opt/homebrew,/usr/local}/opt/postgresql@*/bin) # PostgreSQL's
@@ -141,7 +141,7 @@ quiet
 # would to MariaDB.
 apt install -y --no-install-recommends --no-upgrade --no-remove \
   -o Dpkg::Options::=--force-confold "${names[@]}" || fail 'apt-get could not install them.'
-# A service has the name of its package, or that without -server. There may be neither.
+# A service is named like its package, with or without -server. Some packages have no service.
 for unit in ${new[@]+"${new[@]}" "${new[@]%-server}"}; do
   as_root systemctl disable "$unit" >/dev/null 2>&1 || true
 done

@@ -163,11 +163,11 @@ func TestAcquireRefuses(t *testing.T) {
 		var window *worker.WindowError
 		refused("a smaller window", &window, func(cfg *worker.Config) { cfg.FenceWindow = 10 * time.Second })
 		refused("a larger window", &window, func(cfg *worker.Config) { cfg.FenceWindow = time.Minute })
-		if want := `namespace "default" has FenceWindow 30s, not 1m0s: configure that, or change it for all its generators by snowkey workers window 1m0s`; window != nil && !strings.Contains(window.Error(), want) {
+		if want := `namespace "default" has FenceWindow 30s, not 1m0s: configure that, or run snowkey workers window 1m0s to change it for all generators`; window != nil && !strings.Contains(window.Error(), want) {
 			t.Errorf("%v", window)
 		}
 		refused("another skew", &window, func(cfg *worker.Config) { cfg.MaxSkew = time.Second })
-		if want := `namespace "default" has MaxSkew 10s since its first generator, not 1s: configure that`; window != nil && !strings.Contains(window.Error(), want) {
+		if want := `namespace "default" has MaxSkew 10s, not 1s: configure that`; window != nil && !strings.Contains(window.Error(), want) {
 			t.Errorf("%v", window)
 		}
 		w.acquire(func(cfg *worker.Config) { cfg.FenceWindow, cfg.MaxSkew = 30*time.Second, 10*time.Second })

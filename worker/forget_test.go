@@ -209,7 +209,7 @@ func TestCapWhileAhead(t *testing.T) {
 	}
 }
 
-// A failover raises the fence of a lease that is held, and then not until the clock is at the floor. At full
+// A failover raises the fence of a held lease, which then does not rise until the clock is at the floor. At full
 // load, ids do not reach it meanwhile, even if MaxAhead is beyond the window.
 func TestCapAtAFailover(t *testing.T) {
 	inForgetfulWorld(t, func(w *world, back func(driver.State)) {
@@ -253,7 +253,7 @@ func TestFloorHoursAhead(t *testing.T) {
 			_, err = gen.Next(w.Context())
 		}
 		if took := time.Since(began); took < 90*time.Second || took > 95*time.Second || !errors.Is(err, core.ErrFenced) ||
-			!strings.Contains(err.Error(), "and Config.FenceWindow, 30s, is used up until 2000-01-01T01:00:40.000Z") {
+			!strings.Contains(err.Error(), "have used up Config.FenceWindow, 30s: they cannot continue before the store's clock shows 2000-01-01T01:00:40.000Z") {
 			t.Errorf("after %v: %v", took, err)
 		}
 		time.Sleep(time.Hour)
@@ -322,7 +322,7 @@ func TestLocked(t *testing.T) {
 	}
 }
 
-// The record of the next worker ID is locked too, before the generator asks for it: it is released.
+// If the record of the next worker ID is locked too, before the generator asks for it, that worker ID is released.
 func TestLockedBeforeItIsUsed(t *testing.T) {
 	inWorld(t, func(w *world) {
 		lease := w.acquire(nil)

@@ -48,7 +48,7 @@ func (l *lease) answer(prev *core.Grant, before int64) (*core.Grant, error) {
 			return nil, err
 		}
 		h.grant.SetFenceError(l.stalled())
-		l.run() // which waits for its FenceReached instead
+		l.run() // so that the loop waits for FenceReached of this grant
 		return h.grant, nil
 	case h.grant != prev: // it has replaced prev
 		return h.grant, nil
@@ -80,7 +80,7 @@ func (l *lease) exhausted(h *holding, before int64) (*core.Grant, error) {
 	if l.left(h) > 0 {
 		fence, now, why := time.UnixMilli(h.Fence), l.cfg.Now(), "they are drawn faster than the layout allows"
 		if rises := fence.Add(-l.cfg.FenceWindow); rises.Sub(now) > l.cfg.MaxSkew {
-			why = fmt.Sprintf("they began ahead of it, at the floor of the store, and Config.FenceWindow, %v, is used up until %s", l.cfg.FenceWindow, formatTime(rises))
+			why = fmt.Sprintf("they began ahead of it, at the floor of the store, and have used up Config.FenceWindow, %v: they cannot continue before the store's clock shows %s", l.cfg.FenceWindow, formatTime(rises))
 		}
 		return nil, fmt.Errorf("worker: ids have reached %s, but the clock shows %s: %s", formatTime(fence), formatTime(now), why)
 	}

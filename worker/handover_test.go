@@ -121,7 +121,8 @@ func TestTheOnlyWorkerIDIsRefused(t *testing.T) {
 	})
 }
 
-// If it then draws faster than the layout allows, the fence rises as soon as ids reach it.
+// If a generator refuses its only worker ID once, and then draws faster than the layout allows, the fence rises as soon
+// as ids reach it.
 func TestRefusedAndThenSaturated(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.cfg.FenceWindow = 6 * time.Second // less than MaxAhead

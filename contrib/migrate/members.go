@@ -43,7 +43,7 @@ func short(name string) string {
 	return strings.ToValidUTF8(name[:live.MaxName-digits-1], "") + "_" + sum[:digits]
 }
 
-// The kinds keep the names of the migration apart.
+// The kind in its name keeps an index of the migration apart from a foreign key or a check.
 func (i *index) short() string      { return short("index_" + i.Name) }
 func (k *foreignKey) short() string { return short("foreign_" + k.Name) }
 

@@ -28,7 +28,7 @@ SELECT coalesce(json_agg(what ORDER BY what), '[]') FROM (` + dependents + " UNI
 // from pg_depend, so it also finds kinds of objects that a later PostgreSQL adds.
 //
 // d has what depends on a table (num is the column, or 0), on its row type, or on a key whose index has a column that
-// moves, if only in INCLUDE.
+// moves, even if only in INCLUDE.
 // o has a line for each known kind of object: its expressions, and whether the migration handles an object that
 // depends on a column that moves. An expression refers to a whole row with the attribute number 0, for which
 // pg_depend has no record if the object also depends on a column.
@@ -106,8 +106,8 @@ func (j *job) refuseDependents(ctx context.Context) error {
 	return refuse(j.members[0].table, reason, strings.Join(found, ", "))
 }
 
-// wholeRow matches NEW.*, OLD.* and ($1).* in triggers, and those that insert all columns of a transition table: such
-// a row would have additional columns.
+// wholeRow matches NEW.*, OLD.* and ($1).* in a trigger, and an INSERT of all columns of a transition table: such rows
+// would have additional columns.
 //
 //nolint:gochecknoglobals // constant
 var wholeRow = regexp.MustCompile(`(?is)\.\s*\*|\binsert\s+into\b[^;]*` +
@@ -143,8 +143,8 @@ func (j *job) refuseMembers(ctx context.Context) error {
 	return j.refuseDependents(ctx)
 }
 
-// refuseOther returns an error if the trigger of a table is of another key's migration. A table has one trigger: this
-// migration would replace it, and later drop it.
+// refuseOther returns an error if the trigger of a table belongs to another key's migration. A table has only one
+// such trigger: this migration would replace it, and later drop it.
 func (j *job) refuseOther(t *table) error {
 	for _, c := range t.Columns {
 		if g := t.trigger(); g != nil && strings.Contains(g.Source, setShadow(c.Name)) &&

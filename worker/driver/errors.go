@@ -102,9 +102,9 @@ type WindowError struct {
 
 func (e *WindowError) Error() string {
 	if e.HaveWindow == e.WantWindow {
-		return fmt.Sprintf("worker: namespace %q has MaxSkew %v since its first generator, not %v: configure that", e.Namespace, milliseconds(e.HaveSkew), milliseconds(e.WantSkew))
+		return fmt.Sprintf("worker: namespace %q has MaxSkew %v, not %v: configure that", e.Namespace, milliseconds(e.HaveSkew), milliseconds(e.WantSkew))
 	}
-	return fmt.Sprintf("worker: namespace %q has FenceWindow %v, not %v: configure that, or change it for all its generators by snowkey workers window %[3]v", e.Namespace, milliseconds(e.HaveWindow), milliseconds(e.WantWindow))
+	return fmt.Sprintf("worker: namespace %q has FenceWindow %v, not %v: configure that, or run snowkey workers window %[3]v to change it for all generators", e.Namespace, milliseconds(e.HaveWindow), milliseconds(e.WantWindow))
 }
 
 // A FloorError is returned by Claim if the store has forgotten again while the floor of the

@@ -163,7 +163,7 @@ func read[A any](redact redactor, verb, id string, status int, text []byte, limi
 // failed wraps an error of the client. If the context is done, the error is the context's.
 func (s *Store) failed(ctx context.Context, verb string, err error) error {
 	if text := s.redact.hide(err.Error()); text != err.Error() && !errors.As(err, new(*net.OpError)) {
-		err = errors.New(text) // it quotes the answer, which a *net.OpError never does
+		err = errors.New(text) // it quotes the answer; a *net.OpError never does
 	}
 	if done := ctx.Err(); done != nil && !errors.Is(err, done) {
 		return fmt.Errorf("httpstore: %s: %w: %v", verb, done, err) //nolint:errorlint // the context's error counts

@@ -70,7 +70,7 @@ func (s redactor) quote(text string) string {
 
 const (
 	minPart     = 6       // fewer characters of a token are in many texts
-	maxSearched = 4 << 10 // bytes of an answer
+	maxSearched = 4 << 10 // bytes of an answer that are searched for the token
 	maxQuote    = 200     // bytes
 )
 

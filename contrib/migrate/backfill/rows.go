@@ -73,7 +73,7 @@ func (j *job) rows(ctx context.Context, where string, args ...any) ([]row, error
 	switch typ := j.key.typ; {
 	case j.db.dialect == ddl.SQLite: // where a column may hold anything
 		binary = "typeof(" + key + ") = 'blob'"
-		key = "+" + key // has no type: drivers make times of strings in a column of that type, and write them otherwise
+		key = "+" + key // without its type: drivers read a string in a date column as a time, and write that in another form
 	case strings.Contains(typ, "binary") || strings.Contains(typ, "blob") || typ == "bytea":
 		binary = "0 = 0"
 	}
@@ -153,8 +153,8 @@ func (j *job) oneOf(chunk []row) (in string, keys []any) {
 	return " IN (" + j.keyArg() + strings.Repeat(", "+j.keyArg(), len(keys)-1) + ")", keys
 }
 
-// keyArg is the place of a key in a statement. The driver passes a decimal as a string, and MySQL would compare
-// both as floating-point numbers, so that neighbours are equal.
+// keyArg returns the placeholder of a key in a statement. The driver passes a decimal as a string, and MySQL
+// compares a decimal with a string as floating-point numbers: without the CAST, neighbours could be equal.
 func (j *job) keyArg() string {
 	if typ, _, _ := strings.Cut(j.key.typ, " "); j.db.dialect == ddl.MySQL && strings.HasPrefix(typ, "decimal") {
 		return "CAST(? AS " + typ + ")"

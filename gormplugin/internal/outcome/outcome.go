@@ -1,4 +1,4 @@
-// Package outcome reads in the errors of databases whether rows were written.
+// Package outcome tells from an error of a database whether rows may have been written.
 package outcome
 
 import (
@@ -17,8 +17,8 @@ import (
 // value that cannot be scanned, the rows may be there.
 func IsRefused(err error) bool {
 	if s := retry.SQLState(err); s != "" {
-		// The classes of errors that undo a statement and leave the session, and statement_timeout. Others may
-		// come after a commit.
+		// Errors of these classes undo the statement and keep the session. So does 57014, query_canceled, which
+		// statement_timeout causes. Others may come after a commit.
 		const undone = "0A 21 22 23 25 3D 3F 40 42 44 54 55 P0"
 		return len(s) == 5 && (strings.Contains(undone, s[:2]) || s == "57014") && s != "40003"
 	}

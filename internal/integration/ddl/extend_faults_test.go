@@ -70,8 +70,8 @@ func TestExtendUnderAForeignKey(t *testing.T) {
 	}
 }
 
-// A foreign key to the open partition itself does not prevent that it is detached. Its rows do not go with those that
-// move.
+// A foreign key to the open partition itself does not keep it from being detached. The rows that refer to it are not
+// deleted or changed when its rows move.
 func TestExtendUnderACascade(t *testing.T) {
 	s := openPostgres(t)
 	p, have := openEnded(t, s)

@@ -198,8 +198,8 @@ func TestWaitingThreads(t *testing.T) {
 // the record of a holder makes that move to another worker ID, before its ids end.
 func TestLockedRecords(t *testing.T) {
 	onServers(t, func(t *testing.T, e engine) {
-		t.Parallel() // it waits, mostly
-		store := e.store(t) // one for all that is asked again and again: each has its own connections
+		t.Parallel()        // it waits, mostly
+		store := e.store(t) // one for all polls: each store has its own connections
 		must(t, acquire(t, store, worker.Config{FenceWindow: 15 * time.Second, ClaimWait: patience}))
 		locker := open(t, e.driver, e.plain)
 		lock := func(workerID int64) *sql.Tx {

@@ -98,7 +98,7 @@ func (a *app) root() *cobra.Command {
 		GroupID: "tool",
 		RunE: func(_ *cobra.Command, args []string) error {
 			about, rest, err := root.Find(args)
-			if err == nil && about.HasSubCommands() { // the others have arguments, such as ddl view
+			if err == nil && about.HasSubCommands() { // a command without any, such as ddl view, may have arguments
 				err = cobra.NoArgs(about, rest)
 			}
 			if err != nil {
@@ -152,7 +152,7 @@ func parent(use, short, long, example, names string, commands ...*cobra.Command)
 	cmd := &cobra.Command{Use: use, Short: short, Long: long, Example: example, Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error {
 		return usage("requires a command: %s", names)
 	}}
-	cmd.FParseErrWhitelist.UnknownFlags = true // a mistyped command is the mistake, not the flag after it
+	cmd.FParseErrWhitelist.UnknownFlags = true // so that the error names a mistyped command, not the flag after it
 	cmd.AddCommand(commands...)
 	return cmd
 }

@@ -45,13 +45,13 @@ const windowAbout = `Change the FenceWindow of a namespace, which its first gene
 MaxSkew that is a third of it stays a third. The floor rises, as by "workers
 floor".
 
-Then start all programs again, with the new FenceWindow. Until then they keep
-their worker IDs, and renew them as often as before. But they cannot claim
-another one: a program that loses its worker ID has no ids.
+Then restart all programs with the new FenceWindow. Until then, a program keeps
+its worker ID, and renews it as often as before. But it cannot claim another
+one: if it loses its worker ID, it gets no ids until it is restarted.
 
-While programs run, FenceWindow can be lowered only to half, because a program
-that renews too rarely loses its worker ID. For less, stop the programs, or take
-several steps, and start all programs again after each.`
+While programs hold worker IDs, FenceWindow can at most be halved, because a
+program that renews too rarely loses its worker ID. For a lower value, stop the
+programs; or lower it in steps, and restart all programs after each.`
 
 func (a *app) workersCommand() *cobra.Command {
 	listed, freed, raised, windowed := &storeFlags{}, &storeFlags{}, &storeFlags{}, &storeFlags{}
@@ -277,8 +277,8 @@ func (a *app) raise(ctx context.Context, p *storeFlags, window time.Duration) er
 	case window > 0 && window < have/2 && slices.ContainsFunc(st.Records, func(rec driver.Record) bool {
 		return rec.Status == driver.Held && rec.IsHeld(st.Now, st.Namespace.MaxSkew)
 	}):
-		return fmt.Errorf("programs hold worker IDs of namespace %q, and renew them every %v, or as RenewInterval says: "+
-			"they would lose them with FenceWindow %v; take %v or more, and start the programs again, or stop them first",
+		return fmt.Errorf("programs hold worker IDs of namespace %q, and renew them every %v unless RenewInterval is set: "+
+			"with FenceWindow %v, they may lose them; choose %v or more and restart the programs, or stop them first",
 			p.namespace, have/3, window, have/2)
 	}
 	ns, err := store.Raise(ctx, p.namespace, window.Milliseconds())

@@ -63,8 +63,8 @@ func TestWindowOfRunningPrograms(t *testing.T) {
 		t.Helper()
 		run(t, "workers", "window", d, "--namespace", "default", "--dsn", dsn).says(t, code, says)
 	}
-	window(1, "2m", "and renew them every 2m0s, or as RenewInterval says: "+
-		"they would lose them with FenceWindow 2m0s; take 3m0s or more")
+	window(1, "2m", "and renew them every 2m0s unless RenewInterval is set: "+
+		"with FenceWindow 2m0s, they may lose them; choose 3m0s or more")
 	if ns := namespaceOf(t, dsn); ns.FenceWindow != "6m0s" || ns.Floor != "" {
 		t.Errorf("%+v", ns)
 	}

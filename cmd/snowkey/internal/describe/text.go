@@ -168,10 +168,10 @@ func detect(text string, unsigned bool) (id int64, found Format, err error) {
 
 var (
 	base36Form = regexp.MustCompile(`^[1-9a-z][0-9a-z]{10,11}$`) // bwmarrin/snowflake writes it too
-	wordForm   = regexp.MustCompile(`^[A-Za-z]{1,13}$`)          // the formats of sqltype begin today's ids with a digit
+	wordForm   = regexp.MustCompile(`^[A-Za-z]{1,13}$`)          // today's ids in formats of sqltype begin with a digit
 )
 
-// otherReadings describes what else a text may be that can be read as an id.
+// otherReadings describes what a text that fits an id's format may be instead.
 func otherReadings(text string) (readings []string) {
 	if base36Form.MatchString(text) {
 		n, _ := strconv.ParseUint(text, 36, 64) // 12 digits cannot overflow
@@ -271,7 +271,7 @@ var longNumbers = regexp.MustCompile(`\b\d{15,19}\b`)
 
 var tableEnd = regexp.MustCompile(`^\s*(?:\(\d+ rows?\)|\d+ rows? in set\b)`)
 
-// IsTableEnd reports whether psql or mysql prints the line below a table.
+// IsTableEnd reports whether a line is the count of rows that psql or mysql prints below a table.
 func IsTableEnd(line string) bool { return tableEnd.MatchString(line) }
 
 // Split returns the texts in a list that may be ids, without quotes: the items of JSON, SQL, CSV or a

@@ -115,7 +115,7 @@ func (e *checkup) version(ctx context.Context) {
 		err = t.DB.QueryRowContext(ctx, query).Scan(&text)
 	case dsn.Redis:
 		text = info(ctx, e, "server")["redis_version"]
-	case dsn.HTTP: // nothing was asked yet: the worker IDs show what is there
+	case dsn.HTTP: // no request was sent yet: the check of the worker IDs shows what answers
 		return
 	}
 	if err != nil {

@@ -22,7 +22,7 @@ const isBwmarrin = (format) => format.startsWith("bwmarrin");
 const maxUint64 = (1n << 64n) - 1n;
 const exponent = /^[0-9]+(?:\.[0-9]+)?[eE]\+?[0-9]{1,3}$/; // a spreadsheet turns an id into such a number
 const base36 = /^[1-9a-z][0-9a-z]{10,11}$/; // bwmarrin/snowflake writes it too
-const word = /^[A-Za-z]{1,13}$/; // the formats of snowkey begin today's ids with a digit
+const word = /^[A-Za-z]{1,13}$/; // today's ids in formats of snowkey begin with a digit
 const exponentReading = (n) => "a number with an exponent, whose last digits are lost" + (n >= 2 ** 53 && n < 2 ** 63 ? `: it was near ${n}` : "");
 
 const failure = (text, reason) => new FieldError("id", text, reason);
