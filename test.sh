@@ -28,7 +28,7 @@ for option; do
     --install-only) test='' ;;
     --no-lint) steps+=(-skip ': lint$') ;;
     --no-browser) export SNOWKEY_TEST_CHROMIUM=none ;; # the tests know the word
-    --help | -h) sed -n '2,/^set/s/^#\( \|$\)//p' "$0" && exit ;;
+    --help | -h) sed -n '2,/^set/{/^set/d;s/^#//;s/^ //;p;}' "$0" && exit ;;
     *) fail "unknown option '$option'; ./test.sh --help lists the options" 2 ;;
   esac
 done
@@ -36,12 +36,14 @@ done
 cd "$(dirname "${BASH_SOURCE[0]}")"
 exec </dev/null # nothing may wait for an answer
 
-# Go is checked first: without it, installing anything would be in vain. It may fetch a newer Go.
+# Go is checked first: without it, installing anything would be in vain. An older one may fetch a newer Go, once
+# there are certificates.
 if [ -n "$test" ]; then
   want="Go $(sed -n 's/^go //p' go.mod) or later is needed"
   [ -n "$(command -v go)" ] || [ ! -x /usr/local/go/bin/go ] || PATH=$PATH:/usr/local/go/bin
   command -v go >/dev/null || fail "$want, and there is no go in PATH; see https://go.dev/dl/"
-  out=$(GOWORK=off go list -m 2>&1) || fail "$want, and this is $(GOTOOLCHAIN=local go env GOVERSION): $out"
+  out=$(GOWORK=off GOTOOLCHAIN=local go list -m 2>&1) || [[ $(go env GOTOOLCHAIN) == [!l]* ]] ||
+    fail "$want, and this is $(GOTOOLCHAIN=local go env GOVERSION): $out"
 fi
 tools/install.sh $check
 # What checks documents and the page.

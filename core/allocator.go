@@ -31,7 +31,7 @@ type allocator struct {
 	seqShift     uint8  // the same for a sequence number
 	grantClock   grantClock
 	first        uint64 // the first slot
-	maxAhead     uint64 // ticks that ids may run ahead of the clock; at most half of those from grant.first to its fence
+	maxAhead     uint64 // ticks that ids may run ahead of the clock
 	unused       *unusedSlots
 	lossReported atomic.Bool
 
@@ -65,9 +65,7 @@ func newAllocator(s *shared, grant *Grant, rollback, first uint64) *allocator {
 		sequenceMax: s.layout.sequenceMax,
 		tickShift:   uint8(s.layout.timeShift - uint(s.layout.SequenceBits)), seqShift: uint8(s.layout.sequenceShift),
 	}
-	if fence := grant.fence.Load(); grant.hasFence && fence > grant.first { // the fence of a revoked grant is 0
-		a.maxAhead = min(uint64(s.policy.maxAhead/s.layout.Tick), (fence-grant.first)/2) // see grantClock
-	}
+	a.maxAhead = min(uint64(s.policy.maxAhead/s.layout.Tick), grant.window/2) // see grantClock
 	if s.policy.kind == policyReuse {
 		a.unused = newUnusedSlots(uint64(s.policy.window / s.layout.Tick))
 	}

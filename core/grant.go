@@ -90,6 +90,7 @@ type Grant struct {
 	after     time.Time                 // ids begin here or later; for a grant without a layout
 	fence     atomic.Uint64             // the first tick that is forbidden; only rises, except to 0 when revoked
 	hasFence  bool                      // whether a fence was given, which is durable
+	window    uint64                    // ticks from the first one to the first fence; 0 without a fence
 	skip      uint64                    // ticks that a new holder skips: 1 without a fence, as another generator may have issued in the present one
 	allocator atomic.Pointer[allocator] // of the generator that has the grant; nil: it has issued nothing
 	reason    atomic.Uint32             // a RegrantReason
@@ -143,6 +144,8 @@ func newGrant(l *compiledLayout, worker int64, first, fence uint64) *Grant {
 	g := &Grant{layout: l, worker: worker, first: first, hasFence: fence != noFence, changed: make(chan struct{}), reached: make(chan struct{}, 1)}
 	if !g.hasFence {
 		g.skip = 1
+	} else if fence > first {
+		g.window = fence - first
 	}
 	g.life, g.end = context.WithCancel(context.Background())
 	g.fence.Store(fence)

@@ -119,6 +119,22 @@ func TestReplacedWhileAhead(t *testing.T) {
 	}
 }
 
+// MaxAhead is at most half of the time to the first fence, also if that has risen before the grant is taken.
+func TestMaxAheadBeyondTheFence(t *testing.T) {
+	bubble(t, func(t *testing.T, l core.Layout, now time.Time) {
+		gr := mustGrant(t, l, 3, now, now.Add(20*time.Millisecond))
+		gr.RaiseFence(now.Add(time.Hour))
+		g := mustNew(t, core.Config{Worker: holder{gr}})
+		mustFill(t, g, 11*4096)
+		if took := time.Since(now); took > 0 {
+			t.Errorf("11 ticks took %v", took)
+		}
+		if mustFill(t, g, 5*4096); time.Since(now).Round(time.Millisecond) != 5*time.Millisecond {
+			t.Errorf("16 ticks took %v", time.Since(now))
+		}
+	})
+}
+
 func TestRevokedAndClosedGrants(t *testing.T) {
 	bubble(t, func(t *testing.T, l core.Layout, now time.Time) {
 		cause := errors.New("somebody took the row")

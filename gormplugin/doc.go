@@ -31,8 +31,8 @@
 //   - If a create fails, the keys that it filled are 0 again, except where the row may be in the
 //     database: after a COMMIT that failed, in the earlier batches of CreateInBatches, and after an
 //     INSERT that gorm does not roll back and that the database has not refused. Then create the same
-//     structs again: the primary key refuses rows that exist. With DoNothing, a key is 0 even then if
-//     a unique index can find the row.
+//     structs again: the primary key refuses rows that exist. After an upsert with DoNothing, a key is
+//     0 even then if a unique index without a condition can find the row and the model has no hooks.
 //   - After an upsert (clause.OnConflict, INSERT IGNORE), a struct has the key of its row in the
 //     database, and its children refer to that row. If the row is not found, the create fails.
 //   - The plugin adds callbacks to the handle, and changes no Dialector, Migrator or other model.

@@ -23,7 +23,7 @@ type statement struct {
 	hooks    bool           // the model has hooks before the INSERT
 	conflict bool           // there is a conflict clause
 	upsert   *upsert        // nil if no row can have another key than its struct
-	sent     bool           // the INSERT was sent, and the database has not refused it
+	sent     bool           // the INSERT may have been sent, and the database has not refused it
 
 	associated   bool         // gorm creates the rows with others, which refer to them
 	associations []*statement // gorm's creates of associated rows

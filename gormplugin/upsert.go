@@ -88,7 +88,7 @@ func (s *statement) resolve(db *gorm.DB) error {
 	return nil
 }
 
-// clearFound clears the keys of an upsert with DoNothing that was not resolved, for each row that the same
+// clearFound clears the keys of an upsert that replaces none and was not resolved, for each row that the same
 // upsert would find by a unique index. Such a row may have another key in the database, and an upsert does
 // not replace a key that is set.
 func (s *statement) clearFound() {

@@ -8,7 +8,6 @@
 # Debian's or Ubuntu's packages, but no service is started by the installation, none
 # is enabled for the next boot, and no package that is there is upgraded or removed.
 set -euo pipefail
-shopt -s nullglob
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin:/opt/homebrew/bin # dpkg needs them, and mariadbd is in one
 
 # needs looks for each need: NAME PACKAGES WHAT... [VARIABLE...]. A need is met if each WHAT is there, or if a
@@ -17,8 +16,8 @@ PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin:/opt/homebrew/bin # dpkg needs them, 
 # Patroni are for the tests of clusters only. internal/testserver/engine.go looks for programs in the same places.
 needs() {
   missing=() packages=()
-  local own=(/usr/lib/postgresql/*/bin /usr/pgsql-*/bin {/opt/homebrew,/usr/local}/opt/postgresql@*/bin) # PostgreSQL's
-  PATH=$PATH:$(IFS=: && echo "${own[*]}")
+  local folder
+  for folder in /usr/lib/postgresql/*/bin /usr/pgsql-*/bin {/opt/homebrew,/usr/local}/opt/postgresql@*/bin; do PATH=$PATH:$folder; done
   # Where crypto/x509 looks for the certificates of public authorities, so that go can download modules.
   [ "$(uname -s)" != Linux ] ||
     need certificates ca-certificates '/etc/ssl/certs/ca-certificates.crt|/etc/pki/tls/certs/ca-bundle.crt|/etc/ssl/ca-bundle.pem|/etc/ssl/cert.pem' SSL_CERT_FILE
@@ -33,6 +32,7 @@ needs() {
   need spin spin spin                                             # checks the model of the leases
   need npm npm npm                                                # installs TypeScript and the linter of Markdown
   [ "$(uname -m)" = aarch64 ] || need arm64 qemu-user-static qemu-aarch64-static
+  # A snap's, as Ubuntu has it, sees no folder of the tests: ./test.sh --no-browser does without one.
   need chromium chromium-headless-shell/chromium \
     'chromium-headless-shell|chromium|google-chrome|google-chrome-stable|chrome|/Applications/Google Chrome.app' SNOWKEY_TEST_CHROMIUM
   [ -n "$only" ] || return 0
@@ -48,7 +48,8 @@ need() {
     if [[ $what =~ ^[A-Z_]+$ ]]; then continue; fi
     IFS='|' read -ra alternatives <<<"$what"
     for path in "${alternatives[@]}"; do
-      if [[ $path == /* && -e $path ]] || type -P "$path" >/dev/null; then continue 2; fi
+      if [[ $path == /* && -e $path ]]; then continue 2; fi
+      if path=$(type -P "$path") && [[ $(readlink -f "$path") != @(/snap/*|*/bin/snap) ]]; then continue 2; fi
     done
     for what in "${@:3}"; do
       if [[ $what =~ ^[A-Z_]+$ && -n ${!what:-} ]]; then return; fi
@@ -121,7 +122,7 @@ printf '%s\n' 'Needed for the tests, and not on this machine (or set one of the 
 [ -z "$check" ] || exit 1
 type -P apt-get >/dev/null || fail 'There is no apt-get here. Install them in the way of this system, or set the variables' \
   'to the addresses of running servers. CONTRIBUTING.md shows the form of each variable.'
-[ "$(id -u)" -eq 0 ] || sudo -n true 2>/dev/null || fail 'Installing them needs root. Run this once:' "  sudo $0 $*"
+[ "$(id -u)" -eq 0 ] || sudo -n true 2>/dev/null || fail 'Installing them needs root. Run this once:' "  sudo -E $(cd "${0%/*}" && pwd)/${0##*/} $*"
 
 # An update that fails in part may still have what is needed: the next step finds out.
 apt update || echo 'apt-get update failed, the package lists may be old' >&2

@@ -44,7 +44,7 @@ func (l *lease) answer(prev *core.Grant, before int64) (*core.Grant, error) {
 	h := l.current
 	switch {
 	case isDone(h.grant): // the generator could not use it, for example because its clock is behind NotBefore
-		if err := h.regrant(l.cfg.Layout); err != nil {
+		if err := h.regrant(&l.cfg); err != nil {
 			return nil, err
 		}
 		h.grant.SetFenceError(l.stalled())
@@ -89,15 +89,20 @@ func (l *lease) exhausted(h *holding, before int64) (*core.Grant, error) {
 }
 
 // regrant replaces the grant with one for the unused part of its interval.
-func (h *holding) regrant(l core.Layout) error {
+func (h *holding) regrant(cfg *Config) error {
 	from, fence := h.grant.Close(), time.UnixMilli(h.Fence)
-	if from.After(fence) { // the last tick is used up, and ends after the fence
-		fence = from
+	first := from.Add(cfg.FenceWindow) // as at a claim: it limits MaxAhead
+	if first.After(fence) {
+		first = fence
 	}
-	grant, err := core.NewGrant(l, h.Worker, from, fence)
+	if from.After(first) { // the last tick is used up, and ends after the fence
+		first = from
+	}
+	grant, err := core.NewGrant(cfg.Layout, h.Worker, from, first)
 	if err != nil {
 		return fmt.Errorf("worker: worker ID %d: %w", h.Worker, err)
 	}
+	grant.RaiseFence(fence)
 	h.grant = grant
 	return nil
 }

@@ -78,7 +78,7 @@ const bodies = `SELECT i.type || ' ' || i.identity
 	pg_identify_object('pg_proc'::regclass, p.oid, 0) i
 	WHERE i.schema NOT IN ('pg_catalog', 'information_schema') AND p.prosrc ~* concat('(^|\W)', word, '($|\W)') AND (
 		p.prosrc ~* concat(CASE l.lanname WHEN 'sql' THEN '' ELSE '\m(insert\s+into|return\s+query)\M[^;]*' END,
-			'(\.\s*\*|\mselect\s+((all|distinct)\s+)?\*|,\s*\*|\mtable\s+([\w"]+\s*\.\s*)?"?', word, '($|\W))')
+			'(\.\s*\*|\mselect\s+((all|distinct(\s+on\s*\([^)]*\))?)\s+)?\*|,\s*\*|\mtable\s+([\w"]+\s*\.\s*)?"?', word, '($|\W))')
 		OR p.prosrc ~* concat('\minsert\s+into\s+([\w"]+\s*\.\s*)?"?', word, '"?\s+(as\s+\w+\s+)?',
 			'(overriding\s+\w+\s+value\s+)?\(?\s*(values|select|table|with)\M'))`
 
@@ -111,7 +111,7 @@ func (j *job) refuseDependents(ctx context.Context) error {
 //
 //nolint:gochecknoglobals // constant
 var wholeRow = regexp.MustCompile(`(?is)\.\s*\*|\binsert\s+into\b[^;]*` +
-	`(\bselect\s+((all|distinct)\s+)?\*|,\s*\*|\btable\s+[\w"]).*\bREFERENCING\b`)
+	`(\bselect\s+((all|distinct(\s+on\s*\([^)]*\))?)\s+)?\*|,\s*\*|\btable\s+[\w"]).*\bREFERENCING\b`)
 
 // refuseMembers returns an error if something of the members would not survive the migration.
 func (j *job) refuseMembers(ctx context.Context) error {

@@ -75,8 +75,8 @@ func (p *Plan) mark(ctx context.Context, q querier) error {
 // With Config.Finish, it also drops the old columns. If a step is interrupted, nothing of it is done; but a
 // fill keeps the batches that it has written. Call Run again to continue.
 //
-// The errors are *core.ConfigError for what the migration does not handle, ErrRunning, ErrBusy, and the
-// database's errors.
+// The errors are *core.ConfigError for what the migration does not handle, ErrRunning, ErrBusy, the
+// context's, and the database's errors.
 func Run(ctx context.Context, db *sql.DB, cfg Config) (_ Result, err error) {
 	defer func() {
 		if ended := ctx.Err(); err != nil && ended != nil && !errors.Is(err, ended) { // pgx returns driver.ErrBadConn then

@@ -27,7 +27,7 @@ func TestIsRefused(t *testing.T) {
 		state("25P02"): true, state("P0001"): true, state("57014"): true,
 		state("40003"): false, state("08006"): false, state("08P01"): false, state("57P01"): false,
 		state("58030"): false, state("53100"): false, state("XX000"): false, state(""): false, state("23"): false,
-		my(1062): true, my(1452): true, my(1213): true, my(1205): true,
+		my(1062): true, my(1452): true, my(1213): true, my(1205): true, my(1644): true,
 		my(1053): false, my(1105): false, my(1180): false, my(2013): false,
 		gorm.ErrDuplicatedKey: true, gorm.ErrForeignKeyViolated: true, sql.ErrTxDone: true,
 		errors.New("constraint failed: UNIQUE constraint failed: a.b (2067)"): true,

@@ -214,7 +214,7 @@ func TestExitCodes(t *testing.T) {
 		{"doctor --dsn env:SNOWKEY_NO_SUCH_VARIABLE", 2, "SNOWKEY_NO_SUCH_VARIABLE"},
 		{"doctor --dsn https://127.0.0.1:1/", 2, "requires a token"},
 		{"workers lst --dsn a.db", 2, `unknown command "lst" for "snowkey workers"`},
-		{"token --key-file x", 2, "requires a command: seal, open or key"},
+		{"token --key-file x", 2, "requires a command, before all flags: seal, open or key"},
 		{"help ddl view", 0, ""},
 		{"help workers lst", 2, `unknown command "lst" for "snowkey workers"`},
 		{"workers list --dsn a.db --token-file x", 2, "http(s)"},

@@ -150,7 +150,7 @@ func (a *app) command(use, short, long, example string, args cobra.PositionalArg
 // parent returns a command that has commands only, whose names are in the error without one.
 func parent(use, short, long, example, names string, commands ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Long: long, Example: example, Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error {
-		return usage("requires a command: %s", names)
+		return usage("requires a command, before all flags: %s", names)
 	}}
 	cmd.FParseErrWhitelist.UnknownFlags = true // so that the error names a mistyped command, not the flag after it
 	cmd.AddCommand(commands...)

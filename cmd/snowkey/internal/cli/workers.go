@@ -51,7 +51,8 @@ one: if it loses its worker ID, it gets no ids until it is restarted.
 
 While programs hold worker IDs, FenceWindow can at most be halved, because a
 program that renews too rarely loses its worker ID. For a lower value, stop the
-programs; or lower it in steps, and restart all programs after each.`
+programs; or lower it in steps, and restart all programs after each. With a
+RenewInterval of their own, programs may need more than half.`
 
 func (a *app) workersCommand() *cobra.Command {
 	listed, freed, raised, windowed := &storeFlags{}, &storeFlags{}, &storeFlags{}, &storeFlags{}
@@ -269,17 +270,18 @@ func (a *app) raise(ctx context.Context, p *storeFlags, window time.Duration) er
 	}
 	defer target.Close()
 	have := time.Duration(st.Namespace.FenceWindow) * time.Millisecond
+	half := (have / 2).Round(time.Millisecond)
 	switch {
 	case st.Missing:
 		return fmt.Errorf("%s has no namespace %q%s", target.Name, p.namespace, otherNamespaces(ctx, target))
 	case window == have:
 		return fmt.Errorf("namespace %q has FenceWindow %v already; it is left unchanged", p.namespace, have)
-	case window > 0 && window < have/2 && slices.ContainsFunc(st.Records, func(rec driver.Record) bool {
+	case window > 0 && window < half && slices.ContainsFunc(st.Records, func(rec driver.Record) bool {
 		return rec.Status == driver.Held && rec.IsHeld(st.Now, st.Namespace.MaxSkew)
 	}):
 		return fmt.Errorf("programs hold worker IDs of namespace %q, and renew them every %v unless RenewInterval is set: "+
 			"with FenceWindow %v, they may lose them; choose %v or more and restart the programs, or stop them first",
-			p.namespace, have/3, window, have/2)
+			p.namespace, have/3, window, half)
 	}
 	ns, err := store.Raise(ctx, p.namespace, window.Milliseconds())
 	if err != nil {
