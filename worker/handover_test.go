@@ -125,7 +125,7 @@ func TestTheOnlyWorkerIDIsRefused(t *testing.T) {
 // as ids reach it.
 func TestRefusedAndThenSaturated(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.cfg.FenceWindow = 6 * time.Second // less than MaxAhead
+		w.cfg.FenceWindow = 6 * time.Second
 		lease, refused := w.acquire(nil), 0
 		wrap := &between{lease, func(gr *core.Grant) error {
 			if refused++; refused > 1 {
@@ -134,7 +134,7 @@ func TestRefusedAndThenSaturated(t *testing.T) {
 			gr.Close()
 			return errOnTheWay
 		}}
-		gen := w.newGenerator(core.Config{Worker: wrap, Now: w.now})
+		gen := w.newGenerator(core.Config{Worker: wrap, Now: w.now, ClockPolicy: core.Logical{Detached: true}})
 		w.steal(lease.Worker())
 		for old := lease.Worker(); lease.Worker() == old; time.Sleep(time.Second) {
 		}
