@@ -25,8 +25,8 @@ func IsRefused(err error) bool {
 	if n := retry.MySQLNumber(err); n != 0 && slices.Contains([]uint16{
 		1062, 1586, 1451, 1452, 3819, 4025, // constraints
 		1048, 1364, 1264, 1265, 1292, 1366, 1406, // values
-		1205,                               // a lock's timeout
-		1644, 1690, 3140,                   // a trigger's SIGNAL, an expression, JSON
+		1205,             // a lock's timeout
+		1644, 1690, 3140, // a trigger's SIGNAL, an expression, JSON
 		1054, 1136, 1142, 1143, 1146, // columns, rights, tables
 	}, n) {
 		return true
