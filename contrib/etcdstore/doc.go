@@ -36,9 +36,9 @@
 // nothing checks them. A wrong clock leads to no duplicate, unless etcd is restored as well: then the
 // clocks of the programs must have been within MaxSkew of each other.
 //
-// A restore is not seen if the cluster has already written more to its raft log than before it. Run
-// snowkey workers floor after a restore, before programs start, if none has run for that long. With
-// --unsafe-no-fsync, a crash may lose what was acknowledged, and nothing shows that.
+// A restore may not be seen if the cluster has already written more to its raft log than before it, or if it
+// was restored less than 100 revisions ago. So run snowkey workers floor after each restore, before programs
+// start. With --unsafe-no-fsync, a crash may lose what was acknowledged, and nothing shows that.
 //
 // docs/workers.md says how to set up etcd and its client for outages.
 //

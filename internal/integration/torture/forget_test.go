@@ -32,6 +32,7 @@ type forgetting struct {
 	// event makes it forget. Between lock and unlock no process uses the store, if halts.
 	event func() error
 	halts bool // the processes are stopped meanwhile, and half of them are killed
+	raise bool // an operator raises the floor before processes continue: perhaps nothing shows the event
 }
 
 // putBack is the way of a server that keeps its data in a folder.
@@ -167,6 +168,7 @@ func (s *service) forgetsEtcd(server *testserver.Server, dir string) {
 			event: func() error {
 				return inTurn(server.Kill, func() error { return server.RestoreEtcd(file) }, server.Start)
 			},
+			raise: true,
 		},
 	}
 }
@@ -285,9 +287,12 @@ func (r *torture) forget(random *random, halt <-chan struct{}) error {
 			ns.Incarnation, ns.Since, ns.Floor, ns.Seen = after.Server, 0, 0, after.Count
 			return r.service.believe(ns)
 		}
+		if way.raise {
+			return r.raise()
+		}
 		return nil
 	}
-	if way.halts || r.sabotage {
+	if way.halts || way.raise || r.sabotage {
 		err = r.halted(random, way.halts, event)
 	} else {
 		err = event()
@@ -298,6 +303,19 @@ func (r *torture) forget(random *random, halt <-chan struct{}) error {
 	r.forgets++
 	r.unwritten += lost
 	return err
+}
+
+// raise does what "snowkey workers floor" does.
+func (r *torture) raise() error {
+	store, end, err := openOnce(r.service.name, r.service.dsn)
+	if err != nil {
+		return err
+	}
+	defer end()
+	return again(func(ctx context.Context) error {
+		_, err := store.(driver.Admin).Raise(ctx, space, 0)
+		return err
+	})
 }
 
 // list returns what the store has. It has its own connections: a file may have been replaced.
