@@ -95,12 +95,12 @@ func (s *statement) clearFound() {
 	if s.upsert == nil || s.upsert.replaces || s.hooks || !s.readSent() {
 		return
 	}
+	indexes := slices.DeleteFunc(slices.Clone(s.upsert.indexes), func(by keys.Unique) bool { // those that do not find it
+		return len(by.Where) > 0 || slices.ContainsFunc(s.filled, func(f keys.Need) bool { return slices.Contains(by.Fields, f.Column.Field) })
+	})
 	for _, f := range s.filled {
 		for _, i := range f.Rows {
-			if slices.ContainsFunc(s.upsert.indexes, func(by keys.Unique) bool {
-				return len(by.Where) == 0 && s.upsert.mayCollide(i, by) &&
-					!slices.ContainsFunc(s.filled, func(f keys.Need) bool { return slices.Contains(by.Fields, f.Column.Field) })
-			}) {
+			if slices.ContainsFunc(indexes, func(by keys.Unique) bool { return s.upsert.mayCollide(i, by) }) {
 				f.Column.Clear(s.stmt.Context, s.rows[i])
 			}
 		}

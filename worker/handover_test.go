@@ -64,18 +64,23 @@ func TestReleasedWhenTheGeneratorHasLeft(t *testing.T) {
 
 var errOnTheWay = errors.New("lost on the way")
 
+// refusing closes the first grants after a lease's first one, before its generator gets them, and counts all.
+func refusing(lease core.GrantSource, refused *int, most int) *between {
+	return &between{lease, func(gr *core.Grant) error {
+		if *refused++; *refused > most {
+			return nil
+		}
+		gr.Close()
+		return errOnTheWay
+	}}
+}
+
 // A generator that cannot use its new worker ID continues under the one before up to its fence, and
 // then under the new one. Each is released in its turn.
 func TestTheOtherWorkerIDIsRefused(t *testing.T) {
 	inWorld(t, func(w *world) {
 		lease, refused := w.acquire(nil), 0
-		wrap := &between{lease, func(gr *core.Grant) error {
-			if refused++; refused > 3 {
-				return nil
-			}
-			gr.Close()
-			return errOnTheWay
-		}}
+		wrap := refusing(lease, &refused, 3)
 		gen := w.newGenerator(core.Config{Worker: wrap, Now: w.now, ClockPolicy: core.Rotate{}})
 		first := w.mustDraw(gen)
 		w.ahead.Add(-int64(time.Second))
@@ -100,13 +105,7 @@ func TestTheOtherWorkerIDIsRefused(t *testing.T) {
 func TestTheOnlyWorkerIDIsRefused(t *testing.T) {
 	inWorld(t, func(w *world) {
 		lease, refused := w.acquire(nil), 0
-		wrap := &between{lease, func(gr *core.Grant) error {
-			if refused++; refused > 2 {
-				return nil
-			}
-			gr.Close()
-			return errOnTheWay
-		}}
+		wrap := refusing(lease, &refused, 2)
 		gen := w.newGenerator(core.Config{Worker: wrap, Now: w.now})
 		first := w.mustDraw(gen)
 		w.steal(first.Worker)
@@ -127,13 +126,7 @@ func TestRefusedAndThenSaturated(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.cfg.FenceWindow = 6 * time.Second
 		lease, refused := w.acquire(nil), 0
-		wrap := &between{lease, func(gr *core.Grant) error {
-			if refused++; refused > 1 {
-				return nil
-			}
-			gr.Close()
-			return errOnTheWay
-		}}
+		wrap := refusing(lease, &refused, 1)
 		gen := w.newGenerator(core.Config{Worker: wrap, Now: w.now, ClockPolicy: core.Logical{Detached: true}})
 		w.steal(lease.Worker())
 		for old := lease.Worker(); lease.Worker() == old; time.Sleep(time.Second) {

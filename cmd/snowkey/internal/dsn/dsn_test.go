@@ -90,8 +90,10 @@ func TestOpenInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for text, want := range map[string]string{
-		"postgres://127.0.0.1:1/x": "PostgreSQL 127.0.0.1:1/x: interrupted", "etcd://127.0.0.1:1": "etcd 127.0.0.1:1: interrupted",
-		"mysql://127.0.0.1:1/x": "MySQL 127.0.0.1:1/x: interrupted", "redis://127.0.0.1:1": "Redis 127.0.0.1:1/0: interrupted",
+		"postgres://127.0.0.1:1/x": "PostgreSQL 127.0.0.1:1/x: interrupted",
+		"mysql://127.0.0.1:1/x":    "MySQL 127.0.0.1:1/x: interrupted",
+		"redis://127.0.0.1:1":      "Redis 127.0.0.1:1/0: interrupted",
+		"etcd://127.0.0.1:1":       "etcd 127.0.0.1:1: interrupted",
 	} {
 		d, err := Parse(text)
 		if err == nil {
